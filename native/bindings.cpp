@@ -1,0 +1,193 @@
+// Arrays in, arrays out: the only file of the core that knows Python.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <new>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "dispatch.hpp"
+#include "rows.hpp"
+
+namespace nb = nanobind;
+using namespace gaussian_neurons;
+
+namespace {
+
+using Samples = nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>;
+using SampleWidths = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+// One call learns for about this long, then returns so that Python can attend to signals.
+constexpr auto slice = std::chrono::milliseconds(20);
+constexpr double multiply_adds_between_clocks = 1 << 24;
+constexpr int64_t rows_between_clocks = 4096;
+
+const InstructionSet* current = nullptr;
+
+template <class T>
+struct Scratch {
+    explicit Scratch(int64_t n)
+        : at(static_cast<T*>(::operator new(std::max<int64_t>(n, 1) * sizeof(T), std::align_val_t(64)))) {}
+    ~Scratch() { ::operator delete(at, std::align_val_t(64)); }
+    Scratch(const Scratch&) = delete;
+    T* at;
+};
+
+Rows rows_of(const Samples& x) {
+    bool is_double = x.dtype() == nb::dtype<double>();
+    if (!is_double && x.dtype() != nb::dtype<float>())
+        throw nb::type_error("samples must be float32 or float64");
+    return {x.data(), int64_t(x.shape(0)), int64_t(x.shape(1)), x.stride(0), x.stride(1), is_double};
+}
+
+// Learns from the rows [first, ...) until they end, a slice of time is over or something is wrong.
+// `seen` counts what was learned from. Returns what went wrong: ("", row, 0) nothing,
+// ("value", row, column), ("width", row, 0), ("neuron", row, neuron).
+template <class T>
+std::tuple<std::string, int64_t, int64_t> learn(Matrix<T> centers, Vector<T> widths,
+                                                Vector<int64_t> seen, Samples x,
+                                                std::optional<SampleWidths> sample_widths,
+                                                int64_t first, Rule rule) {
+    const Rows rows = rows_of(x);
+    const int64_t K = centers.shape(0), D = centers.shape(1);
+    if (rows.D != D || int64_t(widths.shape(0)) != K || seen.shape(0) != 1 ||
+        (sample_widths && int64_t(sample_widths->shape(0)) != rows.n))
+        throw nb::value_error("arrays of different lengths");
+    const auto& kernels = current->kernels<T>();
+    T *c = centers.data(), *w = widths.data();
+    const double* sw = sample_widths ? sample_widths->data() : nullptr;
+    int64_t* count = seen.data();
+
+    nb::gil_scoped_release released;
+    const auto deadline = std::chrono::steady_clock::now() + slice;
+    const int64_t chunk = std::clamp<int64_t>(
+        int64_t(multiply_adds_between_clocks / (double(K) * K * D)), 1, rows_between_clocks);
+    Scratch<T> buffer(chunk * D), width_buffer(chunk), work(kernels.workspace(K, D));
+    while (first < rows.n) {
+        int64_t n = std::min(chunk, rows.n - first);
+        BadValue bad = copy_rows(rows, first, n, buffer.at);
+        if (bad.row >= 0) n = bad.row - first;
+        std::string trouble = bad.row >= 0 ? "value" : "";
+        for (int64_t t = 0; sw && t < n; ++t) {
+            T value = T(sw[first + t]);
+            width_buffer.at[t] = value;
+            if (value >= 0 && value - value == 0) continue;
+            bad = {first + t, 0};
+            trouble = "width";
+            n = t;
+        }
+        Outcome outcome = kernels.learn(rule, K, D, n, buffer.at, sw ? width_buffer.at : nullptr, c, w,
+                                        work.at);
+        *count += outcome.learned;
+        first += outcome.learned;
+        if (outcome.diverged >= 0) return {"neuron", first, outcome.diverged};
+        if (!trouble.empty()) return {trouble, bad.row, bad.column};
+        if (std::chrono::steady_clock::now() >= deadline) break;
+    }
+    return {"", first, 0};
+}
+
+template <class T>
+void bind_learn(nb::module_& m) {
+    m.def(
+        "learn",
+        [](Matrix<T> centers, Vector<T> widths, Vector<int64_t> seen, Samples x,
+           std::optional<SampleWidths> sample_widths, int64_t first, double learning_rate,
+           double inhibition, double width_learning_rate) {
+            const T* w = widths.data();
+            bool equal = std::all_of(w, w + widths.shape(0), [w](T v) { return v == w[0]; });
+            return learn<T>(centers, widths, seen, x, sample_widths, first,
+                            {learning_rate, inhibition, width_learning_rate, equal});
+        },
+        nb::arg("centers").noconvert(), nb::arg("widths").noconvert(), nb::arg("seen").noconvert(),
+        nb::arg("samples").noconvert(), nb::arg("sample_widths").none(), nb::arg("first"),
+        nb::arg("learning_rate"), nb::arg("inhibition"), nb::arg("width_learning_rate"));
+}
+
+template <class T>
+void bind_distances(nb::module_& m) {
+    m.def(
+        "squared_distances",
+        [](Samples x, Matrix<const T> centers, Matrix<T> out) -> std::tuple<int64_t, int64_t> {
+            const Rows rows = rows_of(x);
+            const int64_t K = centers.shape(0), D = centers.shape(1);
+            if (rows.D != D || int64_t(out.shape(0)) != rows.n || int64_t(out.shape(1)) != K)
+                throw nb::value_error("arrays of different lengths");
+            const auto& kernels = current->kernels<T>();
+            const T* c = centers.data();
+            T* to = out.data();
+            nb::gil_scoped_release released;
+            Scratch<T> buffer(rows.n * D), work(kernels.workspace(K, D));
+            BadValue bad = copy_rows(rows, 0, rows.n, buffer.at);
+            if (bad.row < 0) kernels.distances(K, D, rows.n, buffer.at, c, to, work.at);
+            return {bad.row, bad.column};
+        },
+        nb::arg("samples").noconvert(), nb::arg("centers").noconvert(), nb::arg("out").noconvert());
+}
+
+std::vector<std::string> available() {
+    std::vector<std::string> names;
+    for (const auto& set : instruction_sets())
+        if (set.supported) names.push_back(set.name);
+    return names;
+}
+
+void use(const std::string& name) {
+    for (const auto& set : instruction_sets())
+        if (set.supported && name == set.name) {
+            current = &set;
+            return;
+        }
+    throw nb::value_error(("no instruction set " + name + " here").c_str());
+}
+
+// Billions of operations a second on this core, and the vector shape: for the benchmark.
+template <class T>
+nb::dict measure_core(double seconds) {
+    const auto& kernels = current->kernels<T>();
+    auto rate = [&](double (*work)(long)) {
+        double done = 0, elapsed = 0;
+        auto begin = std::chrono::steady_clock::now();
+        while (elapsed < seconds) {
+            done += work(10000);
+            elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+        }
+        return done / elapsed * 1e-9;
+    };
+    nb::dict facts;
+    facts["multiply_adds"] = rate(kernels.multiply_adds);
+    facts["exponentials"] = rate(kernels.exponentials);
+    facts["lanes"] = kernels.lanes;
+    facts["block"] = kernels.block;
+    return facts;
+}
+
+}  // namespace
+
+NB_MODULE(_core, m) {
+    current = &*std::find_if(instruction_sets().begin(), instruction_sets().end(),
+                             [](const InstructionSet& set) { return set.supported; });
+    bind_learn<float>(m);
+    bind_learn<double>(m);
+    bind_distances<float>(m);
+    bind_distances<double>(m);
+    m.def("available", &available);
+    m.def("current", [] { return std::string(current->name); });
+    m.def("use", &use, nb::arg("name"));
+    m.def("measure_core_single", &measure_core<float>, nb::arg("seconds"));
+    m.def("measure_core_double", &measure_core<double>, nb::arg("seconds"));
+    m.attr("compiler") = GN_COMPILER;
+}

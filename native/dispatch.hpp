@@ -1,0 +1,28 @@
+// The instruction sets that this build knows, and which of them this processor has.
+#pragma once
+
+#include <span>
+
+#include "kernels.hpp"
+
+namespace gaussian_neurons {
+
+struct InstructionSet {
+    const char* name;
+    bool supported;  // by this processor and its operating system
+    const Kernels<float>& single_precision;
+    const Kernels<double>& double_precision;
+
+    template <class T>
+    const Kernels<T>& kernels() const {
+        if constexpr (sizeof(T) == sizeof(float))
+            return single_precision;
+        else
+            return double_precision;
+    }
+};
+
+// Widest first; the last one, "baseline", runs on every processor of its architecture.
+std::span<const InstructionSet> instruction_sets();
+
+}  // namespace gaussian_neurons

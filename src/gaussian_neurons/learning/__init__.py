@@ -1,0 +1,1 @@
+"""The learning rule: `reference` is its specification, `native` its compiled twin."""

@@ -1,0 +1,144 @@
+"""The compiled twin of `reference`: same names, same signatures, the widest vectors there are."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gaussian_neurons import _core
+from gaussian_neurons.learning.trouble import diverged
+from gaussian_neurons.state import Neurons, unchanged_on_error
+
+VARIABLE = "GAUSSIAN_NEURONS_ISA"
+ROWS_AT_ONCE = 1 << 20  # numbers in a block of rows, where a block must be copied or answered whole
+
+
+def learn(
+    neurons: Neurons,
+    samples: ArrayLike,
+    *,
+    inhibition: float,
+    learning_rate: float,
+    width_learning_rate: float = 0.0,
+    sample_widths: ArrayLike | None = None,
+) -> None:
+    """Learn from the samples in their order: see `reference.learn`.
+
+    Float32 and float64 samples are read where they lie, whatever their strides. An interrupt (Ctrl-C)
+    leaves valid neurons, and `neurons.seen` counts exactly what they have learned from.
+
+    Examples
+    --------
+    >>> neurons = Neurons.at([[0.0]], width=1.0)
+    >>> learn(neurons, [[1.0]], inhibition=0.5, learning_rate=0.1)
+    >>> neurons.centers  # 0.1 / e
+    array([[0.03678794]])
+    """
+    x = np.asarray(samples)
+    own = None if sample_widths is None else np.ascontiguousarray(sample_widths, np.float64)
+    with unchanged_on_error(neurons):
+        for begin, rows in readable_blocks(x):
+            first = 0
+            widths = None if own is None else own[begin : begin + len(rows)]
+            while first < len(rows):
+                trouble, first, where = _core.learn(
+                    neurons.centers,
+                    neurons.widths,
+                    neurons.seen,
+                    rows,
+                    widths,
+                    first,
+                    learning_rate,
+                    inhibition,
+                    width_learning_rate,
+                )
+                if trouble == "neuron":
+                    raise diverged(begin + first, where, neurons, learning_rate)
+                if trouble == "value":
+                    raise not_finite(x, begin + first, where, neurons.centers.dtype)
+                if trouble == "width":
+                    raise ValueError(
+                        f"sample widths must be finite and not negative, got {own[begin + first]!r} "  # type: ignore[index]
+                        f"at row {begin + first}."
+                    )
+
+
+def squared_distances(samples: ArrayLike, centers: NDArray[Any]) -> NDArray[Any]:
+    """|x - mu_i|^2 for every sample and center, (n, K), in the precision of the centers."""
+    x = np.asarray(samples)
+    out = np.empty((len(x), len(centers)), centers.dtype)
+    for begin, rows in readable_blocks(x, most=ROWS_AT_ONCE // max(x.shape[1], len(centers)) + 1):
+        row, column = _core.squared_distances(rows, centers, out[begin : begin + len(rows)])
+        if row >= 0:
+            raise not_finite(x, begin + row, column, centers.dtype)
+    return out
+
+
+def not_finite(x: NDArray[Any], row: int, column: int, dtype: np.dtype[Any]) -> ValueError:
+    """The error of a value that is no number, or none in the model's precision."""
+    value = float(x[row, column])
+    if np.isfinite(value):
+        return ValueError(
+            f"X holds {value!r} at row {row}, column {column}, which becomes infinity (inf) in the "
+            f"model's {dtype}. Scale the data, or start the model with float64 samples."
+        )
+    return ValueError(
+        f"X must hold finite numbers, got {'NaN' if np.isnan(value) else 'infinity (inf)'} at row {row}, "
+        f"column {column}. Drop or fill such rows first; nothing was changed."
+    )
+
+
+def readable_blocks(x: NDArray[Any], most: int | None = None) -> Iterator[tuple[int, NDArray[Any]]]:
+    """Blocks of rows that the core can read: (number of the first row, rows).
+
+    One block where the array can be read in place, blocks of a bounded size where it cannot (integers,
+    another byte order, odd strides) or where `most` rows are wanted at a time.
+    """
+    in_place = (
+        x.dtype in (np.float32, np.float64)
+        and x.flags.aligned
+        and all(stride % x.itemsize == 0 for stride in x.strides)
+    )
+    if most is None:
+        most = len(x) if in_place else ROWS_AT_ONCE // max(x.shape[1], 1) + 1
+    for begin in range(0, len(x), most):
+        rows = x[begin : begin + most]
+        yield begin, rows if in_place else np.ascontiguousarray(rows, np.float64)
+
+
+def available() -> list[str]:
+    """Instruction sets that this build has and this processor runs, the widest first."""
+    return list(_core.available())
+
+
+def instruction_set() -> str:
+    """The instruction set in use."""
+    return str(_core.current())
+
+
+@contextmanager
+def using(name: str) -> Iterator[None]:
+    """Use another instruction set for a while, in the whole process: for tests and benchmarks."""
+    before = instruction_set()
+    select(name)
+    try:
+        yield
+    finally:
+        _core.use(before)
+
+
+def select(name: str) -> None:
+    """Use the named instruction set from now on."""
+    if name not in available():
+        raise ValueError(
+            f"no instruction set {name!r} here; this processor and build have {', '.join(available())}. "
+            f"Choose one of them, or unset {VARIABLE}."
+        )
+    _core.use(name)
+
+
+if os.environ.get(VARIABLE):
+    select(os.environ[VARIABLE])

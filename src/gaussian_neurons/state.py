@@ -1,0 +1,82 @@
+"""The state of a layer: what the neurons are after the samples they have learned from."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.floating]
+
+
+@dataclass
+class Neurons:
+    """K Gaussian neurons. All arrays are contiguous and of one precision.
+
+    Examples
+    --------
+    >>> neurons = Neurons.at([[0.0, 0.0], [1.0, 1.0]], width=0.5)
+    >>> neurons.widths
+    array([0.5, 0.5])
+    """
+
+    centers: Array  # (K, D) where each neuron sits: the paper's mu
+    widths: Array  # (K,)   the paper's sigma: a squared length
+    start: Array  # (K, D) centers before the first sample
+    start_widths: Array  # (K,)   widths before the first sample
+    seen: NDArray[np.int64]  # (1,)  samples learned from; an array, so that a kernel can count in it
+
+    @classmethod
+    def at(cls, centers: ArrayLike, width: ArrayLike, dtype: type = np.float64) -> "Neurons":
+        """Neurons that start at `centers` with one `width`, or one for each."""
+        placed: Array = np.array(centers, dtype=dtype, order="C", ndmin=2)
+        widths: Array = np.array(np.broadcast_to(np.asarray(width, dtype), placed.shape[:1]))
+        return cls(placed, widths, placed.copy(), widths.copy(), np.zeros(1, np.int64))
+
+    def __len__(self) -> int:
+        return len(self.centers)
+
+    @property
+    def dimensions(self) -> int:
+        """D, the length of a center."""
+        return self.centers.shape[1]
+
+    def copy(self) -> "Neurons":
+        """The same neurons, sharing nothing."""
+        return Neurons(*(getattr(self, field.name).copy() for field in fields(self)))
+
+    def add(self, others: "Neurons") -> "Neurons":
+        """These neurons, bit for bit, followed by others."""
+        return Neurons(
+            np.concatenate([self.centers, others.centers]),
+            np.concatenate([self.widths, others.widths]),
+            np.concatenate([self.start, others.start]),
+            np.concatenate([self.start_widths, others.start_widths]),
+            self.seen.copy(),
+        )
+
+    def keep(self, which: NDArray[np.bool_]) -> "Neurons":
+        """Those neurons of the mask, bit for bit."""
+        return Neurons(
+            self.centers[which],
+            self.widths[which],
+            self.start[which],
+            self.start_widths[which],
+            self.seen.copy(),
+        )
+
+
+@contextmanager
+def unchanged_on_error(neurons: Neurons) -> Iterator[None]:
+    """Put the neurons back if the samples are bad or the numbers run away.
+
+    An interrupt is no error: what was learned before it stays.
+    """
+    before = neurons.copy()
+    try:
+        yield
+    except (ValueError, FloatingPointError):
+        for field in fields(neurons):
+            getattr(neurons, field.name)[...] = getattr(before, field.name)
+        raise
