@@ -171,7 +171,7 @@ nb::dict measure_core(double seconds) {
     facts["multiply_adds"] = rate(kernels.multiply_adds);
     facts["exponentials"] = rate(kernels.exponentials);
     facts["lanes"] = kernels.lanes;
-    facts["block"] = kernels.block;
+    facts["group"] = kernels.group;
     return facts;
 }
 

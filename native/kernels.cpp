@@ -58,7 +58,7 @@ double exponentials(long rounds) {
 
 template <class S>
 constexpr Kernels<typename S::number> kernels() {
-    return {Layer<S>::size, learn<S>, distances<S>, multiply_adds<S>, exponentials<S>, S::lanes, block};
+    return {Layer<S>::size, learn<S>, distances<S>, multiply_adds<S>, exponentials<S>, S::lanes, group};
 }
 
 extern const Kernels<float> single_precision = kernels<Single>();

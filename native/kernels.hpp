@@ -37,7 +37,7 @@ struct Kernels {
     double (*multiply_adds)(long rounds);
     double (*exponentials)(long rounds);
     long lanes;
-    long block;
+    long group;
 };
 
 }  // namespace gaussian_neurons

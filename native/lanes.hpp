@@ -2,25 +2,28 @@
 //
 // Everything here lives in a namespace named after the instruction set (GN_ISA), because the same
 // source is compiled once for each: two builds of one inline function must never be mistaken for one
-// another by the linker. For the same reason no kernel includes the C++ library.
+// another by the linker. For the same reason no kernel calls a function of the C++ library.
 #pragma once
 
 #include <stdint.h>
+
+#include <utility>
 
 #define GN_INLINE inline __attribute__((always_inline))
 #ifdef __clang__
 #define GN_UNROLL _Pragma("unroll")
 #else
-#define GN_UNROLL _Pragma("GCC unroll 16")
+#define GN_UNROLL _Pragma("GCC unroll 32")
 #endif
 
 namespace gaussian_neurons::GN_ISA {
 
-struct Single {
+template <int Bytes>
+struct SingleOf {
     using number = float;
-    using vector = float __attribute__((vector_size(GN_VECTOR_BYTES)));
-    using integers = int32_t __attribute__((vector_size(GN_VECTOR_BYTES)));
-    static constexpr long lanes = GN_VECTOR_BYTES / sizeof(float);
+    typedef float vector __attribute__((vector_size(Bytes)));
+    typedef int32_t integers __attribute__((vector_size(Bytes)));
+    static constexpr long lanes = Bytes / sizeof(float);
 
     static constexpr float lowest = -87.0f;  // exp of anything below counts as 0
     static constexpr float round_to_integer = 0x1.8p23f;
@@ -31,11 +34,12 @@ struct Single {
                                            0.04166839f, 0.0083687175f, 0.0013814596f};
 };
 
-struct Double {
+template <int Bytes>
+struct DoubleOf {
     using number = double;
-    using vector = double __attribute__((vector_size(GN_VECTOR_BYTES)));
-    using integers = int64_t __attribute__((vector_size(GN_VECTOR_BYTES)));
-    static constexpr long lanes = GN_VECTOR_BYTES / sizeof(double);
+    typedef double vector __attribute__((vector_size(Bytes)));
+    typedef int64_t integers __attribute__((vector_size(Bytes)));
+    static constexpr long lanes = Bytes / sizeof(double);
 
     static constexpr double lowest = -708.0;
     static constexpr double round_to_integer = 0x1.8p52;
@@ -55,6 +59,22 @@ struct Double {
                                             0x1.28b311be66622p-22,
                                             0x1.ad6628b5cfc2ep-26};
 };
+
+using Single = SingleOf<GN_VECTOR_BYTES>;
+using Double = DoubleOf<GN_VECTOR_BYTES>;
+
+// Pairs of neurons are computed in squares of `group` x `group`. Vectors of at most that many lanes:
+constexpr long group = 8;
+template <class S>
+struct Narrowed {
+    using type = S;
+};
+template <>
+struct Narrowed<SingleOf<64>> {
+    using type = SingleOf<32>;
+};
+template <class S>
+using Narrow = typename Narrowed<S>::type;
 
 template <class S>
 GN_INLINE typename S::vector load(const typename S::number* from) {
@@ -91,6 +111,35 @@ GN_UNROLL
     for (int k = degree - 1; k >= 0; --k) p = p * r + S::polynomial[k];
     I scaled = (I)p + ((I)shifted << S::mantissa_bits);  // p * 2^n: add n to the exponent
     return x < S::lowest ? V{} : (V)scaled;
+}
+
+// ---- transposing a square of numbers ---------------------------------------------------------------
+
+#ifdef __clang__
+#define GN_SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#define GN_SHUFFLE(a, b, ...) __builtin_shuffle(a, b, typename S::integers{__VA_ARGS__})
+#endif
+
+// Swap the upper right and lower left squares of side `step` in every square of side 2 step.
+template <class S, int step, int... lane>
+GN_INLINE void swap_squares(typename S::vector* rows, std::integer_sequence<int, lane...>) {
+    constexpr int L = S::lanes;
+    GN_UNROLL
+    for (int r = 0; r < L; ++r) {
+        if (r & step) continue;
+        auto a = rows[r], b = rows[r + step];
+        rows[r] = GN_SHUFFLE(a, b, ((lane & step) ? L + lane - step : lane)...);
+        rows[r + step] = GN_SHUFFLE(a, b, ((lane & step) ? L + lane : lane + step)...);
+    }
+}
+
+template <class S, int step = S::lanes / 2>
+GN_INLINE void transpose(typename S::vector* rows) {
+    if constexpr (step > 0) {
+        swap_squares<S, step>(rows, std::make_integer_sequence<int, S::lanes>{});
+        transpose<S, step / 2>(rows);
+    }
 }
 
 }  // namespace gaussian_neurons::GN_ISA

@@ -9,48 +9,49 @@
 
 namespace gaussian_neurons::GN_ISA {
 
-constexpr long block = GN_VECTOR_REGISTERS / 2;  // neurons in a block of pairs: a tile's accumulators
-
 template <class S>
 struct Layer {
     using T = typename S::number;
     static constexpr long L = S::lanes;
     static constexpr T huge = sizeof(T) == 4 ? T(1e37) : T(1e300);
 
-    long K, D, stride;
-    T* centers;        // (D, stride)   mu
-    T* offsets;        // (D, stride)   y = mu - x
-    T* pairs;          // (K, stride)   |mu_i - mu_j|^2, and `huge` for i = j
-    T* weights;        // (K, stride)   what neuron j adds to the step of neuron i, 0 for i = j
-    T* diagonal;       // (2 block, L)  zeros, but `huge` at row block + k, lane k
-    T* widths;         // (stride,)     sigma, 1 in the padding
-    T* inverse;        // (stride,)     1 / sigma, 0 in the padding
-    T* distance;       // (stride,)     |mu_i - x|^2
-    T* own;            // (stride,)     what a neuron's own offset adds to its step
-    T* saved_centers;  // (D, stride)   the state at the last check
+    long K, D, stride, rows;  // rows: K rounded up to whole groups
+    T* centers;        // (D, stride)      mu
+    T* moved;          // (D, stride)      mu after the step; then the two change places
+    T* pairs;          // (rows, stride)   |mu_i - mu_j|^2, and `huge` for i = j
+    T* weights;        // (rows, stride)   what center j adds to the step of neuron i, 0 for i = j
+    T* diagonal;       // (4 group, L)     zeros, but `huge` at row group + k, lane k
+    T* widths;         // (stride,)        sigma, 1 in the padding
+    T* inverse;        // (stride,)        1 / sigma, 0 in the padding
+    T* distance;       // (stride,)        |mu_i - x|^2
+    T* pull;           // (stride,)        eta f_i(x) / sigma_i
+    T* push;           // (stride,)        - sum_j weights
+    T* saved_centers;  // (D, stride)      the state at the last check
     T* saved_widths;   // (stride,)
 
-    static long round_up(long k) { return (k + L - 1) / L * L; }
+    static long round_up(long k, long to) { return (k + to - 1) / to * to; }
 
     static long size(long K, long D) {
-        return (3 * D + 2 * K + 5) * round_up(K) + 2 * block * L;
+        return (3 * D + 2 * round_up(K, group) + 6) * round_up(K, L) + 4 * group * L;
     }
 
-    Layer(long K, long D, T* work) : K(K), D(D), stride(round_up(K)) {
+    Layer(long K, long D, T* work)
+        : K(K), D(D), stride(round_up(K, L)), rows(round_up(K, group)) {
         for (long i = 0; i < size(K, D); ++i) work[i] = 0;
         auto take = [&work](long n) { T* at = work; work += n; return at; };
         centers = take(D * stride);
-        offsets = take(D * stride);
+        moved = take(D * stride);
         saved_centers = take(D * stride);
-        pairs = take(K * stride);
-        weights = take(K * stride);
+        pairs = take(rows * stride);
+        weights = take(rows * stride);
         widths = take(stride);
         inverse = take(stride);
         distance = take(stride);
-        own = take(stride);
+        pull = take(stride);
+        push = take(stride);
         saved_widths = take(stride);
-        diagonal = take(2 * block * L);
-        for (long k = 0; k < L; ++k) diagonal[(block + k) * L + k] = huge;
+        diagonal = take(4 * group * L);
+        for (long k = 0; k < L; ++k) diagonal[(group + k) * L + k] = huge;
     }
 
     void read_centers(const T* from) {
@@ -71,6 +72,12 @@ struct Layer {
             for (long d = 0; d < D; ++d) to_centers[i * D + d] = centers[d * stride + i];
             to_widths[i] = widths[i];
         }
+    }
+
+    void swap() {
+        T* old = centers;
+        centers = moved;
+        moved = old;
     }
 
     void save() {
