@@ -40,7 +40,7 @@ class Neurons:
     @property
     def dimensions(self) -> int:
         """D, the length of a center."""
-        return self.centers.shape[1]
+        return int(self.centers.shape[1])
 
     def copy(self) -> "Neurons":
         """The same neurons, sharing nothing."""

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gaussian_neurons import _core
 from gaussian_neurons.learning.trouble import diverged
+from gaussian_neurons.mapped import mapping_of, release
 from gaussian_neurons.state import Neurons, unchanged_on_error
 
 VARIABLE = "GAUSSIAN_NEURONS_ISA"
@@ -77,6 +78,16 @@ def squared_distances(samples: ArrayLike, centers: NDArray[Any]) -> NDArray[Any]
     return out
 
 
+def require_finite(samples: NDArray[Any], dtype: Any) -> None:
+    """Raise a ValueError that names the first value which is not finite in the precision `dtype`."""
+    for begin, rows in readable_blocks(samples, most=ROWS_AT_ONCE // max(samples.shape[1], 1) + 1):
+        with np.errstate(over="ignore"):
+            bad = ~np.isfinite(rows.astype(dtype, copy=False))
+        if bad.any():
+            row, column = np.unravel_index(np.argmax(bad), bad.shape)
+            raise not_finite(samples, begin + int(row), int(column), np.dtype(dtype))
+
+
 def not_finite(x: NDArray[Any], row: int, column: int, dtype: np.dtype[Any]) -> ValueError:
     """The error of a value that is no number, or none in the model's precision."""
     value = float(x[row, column])
@@ -94,19 +105,23 @@ def not_finite(x: NDArray[Any], row: int, column: int, dtype: np.dtype[Any]) -> 
 def readable_blocks(x: NDArray[Any], most: int | None = None) -> Iterator[tuple[int, NDArray[Any]]]:
     """Blocks of rows that the core can read: (number of the first row, rows).
 
-    One block where the array can be read in place, blocks of a bounded size where it cannot (integers,
-    another byte order, odd strides) or where `most` rows are wanted at a time.
+    One block where the array can be read in place; blocks of a bounded size where it cannot (integers,
+    another byte order, odd strides), where it is mapped from a file, whose pages are given back after
+    each, or where `most` rows are wanted at a time.
     """
     in_place = (
         x.dtype in (np.float32, np.float64)
+        and x.dtype.isnative
         and x.flags.aligned
         and all(stride % x.itemsize == 0 for stride in x.strides)
     )
+    mapping = mapping_of(x)
     if most is None:
-        most = len(x) if in_place else ROWS_AT_ONCE // max(x.shape[1], 1) + 1
+        most = max(len(x), 1) if in_place and mapping is None else ROWS_AT_ONCE // max(x.shape[1], 1) + 1
     for begin in range(0, len(x), most):
         rows = x[begin : begin + most]
         yield begin, rows if in_place else np.ascontiguousarray(rows, np.float64)
+        release(mapping)
 
 
 def available() -> list[str]:

@@ -5,6 +5,7 @@ sample x is (D,). The indices of a pair are always [i, j]: row i is pushed by co
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,12 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 from gaussian_neurons.learning.trouble import diverged
 from gaussian_neurons.state import Neurons, unchanged_on_error
 
-Array = NDArray[np.float64]
+Array = NDArray[Any]  # float64
 
 
 def responses(x: Array, centers: Array, widths: Array) -> Array:
     """f_i(x) = exp(-|x - mu_i|^2 / sigma_i): how strongly each neuron answers [1]."""
-    return np.exp(-((x - centers) ** 2).sum(axis=-1) / widths)
+    response: Array = np.exp(-((x - centers) ** 2).sum(axis=-1) / widths)
+    return response
 
 
 def pair_responses(centers: Array, widths: Array) -> Array:
@@ -37,9 +39,7 @@ def cost(samples: Array, centers: Array, widths: Array, inhibition: float) -> fl
     return sum(sample_cost(x, centers, widths, inhibition) for x in samples)
 
 
-def center_step(
-    x: Array, centers: Array, widths: Array, inhibition: float, learning_rate: float
-) -> Array:
+def center_step(x: Array, centers: Array, widths: Array, inhibition: float, learning_rate: float) -> Array:
     """Delta mu (K, D): Equation 1, each neuron with its own width [4].
 
     Examples
@@ -51,7 +51,8 @@ def center_step(
     toward = centers[None, :, :] - centers[:, None, :]  # mu_j - mu_i
     push = pair_responses(centers, widths) / widths  # f_j(mu_i) / sigma_j
     repulsion = ((push + push.T)[:, :, None] * toward).sum(axis=1)
-    return learning_rate * (attraction - inhibition * repulsion)
+    step: Array = learning_rate * (attraction - inhibition * repulsion)
+    return step
 
 
 def center_step_equal(
@@ -62,7 +63,8 @@ def center_step_equal(
     attraction = responses(x, centers, widths)[:, None] * (x - centers)
     toward = centers[None, :, :] - centers[:, None, :]
     repulsion = (pair_responses(centers, widths)[:, :, None] * toward).sum(axis=1)
-    return learning_rate / width * (attraction - 2 * inhibition * repulsion)
+    step: Array = learning_rate / width * (attraction - 2 * inhibition * repulsion)
+    return step
 
 
 def width_step(

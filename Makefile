@@ -1,0 +1,43 @@
+# Each target sets itself up in .venv: a bare clone, python3, a C++ compiler and a package index suffice.
+PYTHON ?= python3
+BIN := .venv/bin
+SOURCES := pyproject.toml CMakeLists.txt $(wildcard native/*)
+
+.PHONY: demo test lint format bench clean
+
+demo: .venv/ready-demo  ## learn clusters in the plane; leaves out/demo.png
+	@$(BIN)/python -m gaussian_neurons.experiments.demo
+
+test: .venv/ready-dev  ## all tests
+	@$(BIN)/python -m pytest
+
+lint: .venv/ready-dev  ## style, types, layers
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+format: .venv/ready-dev
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+bench: .venv/ready-dev  ## speed and memory beside the NumPy reference
+	@$(BIN)/python -m benchmarks.speed
+
+.venv/bin/pip:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Python 3.11 or newer is needed; say which with: make PYTHON=python3.12 ..."; exit 1; }
+	@$(PYTHON) -m venv .venv
+
+.venv/ready-demo: .venv/bin/pip $(SOURCES)
+	@echo "Setting up .venv: compiling the core takes about half a minute."
+	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[examples]'
+	@touch $@
+
+.venv/ready-dev: .venv/bin/pip $(SOURCES)
+	@echo "Setting up .venv: compiling the core takes about half a minute."
+	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@ .venv/ready-demo
+
+clean:
+	rm -rf .venv build out

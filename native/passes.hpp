@@ -1,0 +1,293 @@
+// The passes over a layer that one sample costs, once for every lane width and precision:
+//
+//     measure   |mu_i - mu_j|^2 and |mu_i - x|^2
+//     weigh     w_ij = -eta lambda (f_i(mu_j) / sigma_i + f_j(mu_i) / sigma_j), symmetric
+//     move      mu_i += eta f_i(x) / sigma_i (x - mu_i) + sum_j w_ij (mu_j - mu_i)   (Equation 1)
+//
+// and where widths are learned, `adapt` (Equation 2). `move` is a matrix product, sum_j w_ij mu_j less
+// mu_i sum_j w_ij: what that loses to cancellation is below the rounding of mu_i itself, since the
+// weights contain the learning rate.
+//
+// Neurons are cut into groups, and only the squares of pairs on and below the diagonal are measured and
+// weighed; the others are mirrored.
+#pragma once
+
+#include "kernels.hpp"
+#include "layer.hpp"
+
+namespace gaussian_neurons::GN_ISA {
+
+constexpr long tile_vectors = GN_VECTOR_REGISTERS >= 32 ? 2 : 1;  // vectors of lanes in a tile of pairs
+constexpr long tile_steps = GN_VECTOR_REGISTERS / 2;              // dimensions times vectors in a tile of steps
+
+// The lanes that row j computes itself: those of its own group and the groups before.
+template <class S>
+GN_INLINE long computed_lanes(const Layer<S>& layer, long j) {
+    long end = (j / group + 1) * group;
+    return end < layer.stride ? end : layer.stride;
+}
+
+// Fill in the squares above the diagonal.
+template <class S>
+void mirror(const Layer<S>& layer, typename S::number* matrix) {
+    using N = Narrow<S>;
+    constexpr long L = N::lanes;
+    long stride = layer.stride;
+    for (long row = group; row < layer.K; row += L)
+        for (long lane = 0; lane < row / group * group; lane += L) {
+            typename N::vector square[L];
+            GN_UNROLL
+            for (long r = 0; r < L; ++r) square[r] = load<N>(matrix + (row + r) * stride + lane);
+            transpose<N>(square);
+            GN_UNROLL
+            for (long r = 0; r < L; ++r) store<N>(matrix + (lane + r) * stride + row, square[r]);
+        }
+}
+
+// ---- |mu_i - mu_j|^2 and |mu_i - x|^2 -------------------------------------------------------------
+
+// R neurons j, and the sample where there is one, against the neurons i of a few vectors V.
+template <class V, long R, long Vectors, bool Sample, class S>
+void measure_tile(const Layer<S>& layer, long row, long lane, const typename S::number* x) {
+    using T = typename S::number;
+    constexpr long L = V::lanes;
+    const long D = layer.D, stride = layer.stride;
+    typename V::vector sum[R][Vectors], to_sample[Vectors] = {};
+    GN_UNROLL
+    for (long v = 0; v < Vectors; ++v) {
+        long before = row - lane - v * L;  // the diagonal, or zeros
+        const T* start = layer.diagonal + (group + (before < 2 * group ? before : 2 * group)) * S::lanes;
+        GN_UNROLL
+        for (long r = 0; r < R; ++r) sum[r][v] = load<V>(start + r * S::lanes);
+    }
+    const T *center = layer.centers + lane, *theirs = layer.centers + row;
+    for (long d = 0; d < D; ++d, center += stride, theirs += stride) {
+        typename V::vector mine[Vectors];
+        GN_UNROLL
+        for (long v = 0; v < Vectors; ++v) {
+            mine[v] = load<V>(center + v * L);
+            if constexpr (Sample) {
+                auto difference = mine[v] - x[d];
+                to_sample[v] += difference * difference;
+            }
+        }
+        GN_UNROLL
+        for (long r = 0; r < R; ++r)
+            GN_UNROLL
+            for (long v = 0; v < Vectors; ++v) {
+                auto difference = mine[v] - theirs[r];
+                sum[r][v] += difference * difference;
+            }
+    }
+    GN_UNROLL
+    for (long v = 0; v < Vectors; ++v) {
+        GN_UNROLL
+        for (long r = 0; r < R; ++r)
+            store<V>(layer.pairs + (row + r) * stride + lane + v * L, sum[r][v]);
+        if constexpr (Sample) store<V>(layer.distance + lane + v * L, to_sample[v]);
+    }
+}
+
+// The tile of just so many rows: 1 to `group`.
+template <class V, long Vectors, bool Sample, class S, long R = group>
+GN_INLINE void measure_rows(const Layer<S>& layer, long row, long lane, const typename S::number* x) {
+    if constexpr (R > 0) {
+        if (layer.K - row >= R)
+            measure_tile<V, R, Vectors, Sample>(layer, row, lane, x);
+        else
+            measure_rows<V, Vectors, Sample, S, R - 1>(layer, row, lane, x);
+    }
+}
+
+template <bool Sample, class S>
+GN_INLINE void measure_group(const Layer<S>& layer, long row, const typename S::number* x) {
+    using N = Narrow<S>;
+    long lane = 0, end = computed_lanes(layer, row);
+    for (; lane + tile_vectors * S::lanes <= end; lane += tile_vectors * S::lanes)
+        measure_rows<S, tile_vectors, Sample>(layer, row, lane, x);
+    for (; lane + S::lanes <= end; lane += S::lanes) measure_rows<S, 1, Sample>(layer, row, lane, x);
+    for (; lane < end; lane += N::lanes) measure_rows<N, 1, Sample>(layer, row, lane, x);
+}
+
+// All pairs, and the sample with the last group, whose rows meet every lane.
+template <class S>
+void measure(const Layer<S>& layer, const typename S::number* x) {
+    long last = (layer.K - 1) / group * group;
+    for (long row = 0; row < last; row += group) measure_group<false>(layer, row, x);
+    measure_group<true>(layer, last, x);
+}
+
+// |mu_i - x|^2 alone.
+template <class S>
+void measure_sample(const Layer<S>& layer, const typename S::number* x) {
+    using V = typename S::vector;
+    for (long lane = 0; lane < layer.stride; lane += S::lanes) {
+        V sum[4] = {};
+        auto add = [&](long d, V& to) {
+            V difference = load<S>(layer.centers + d * layer.stride + lane) - x[d];
+            to += difference * difference;
+        };
+        long d = 0;
+        for (; d + 4 <= layer.D; d += 4)
+            for (long k = 0; k < 4; ++k) add(d + k, sum[k]);
+        for (; d < layer.D; ++d) add(d, sum[0]);
+        store<S>(layer.distance + lane, (sum[0] + sum[1]) + (sum[2] + sum[3]));
+    }
+}
+
+// ---- w_ij and f_i(x) ------------------------------------------------------------------------------
+
+// Call f on the lanes that row j computes itself, in the widest vectors that fit.
+template <class S, class F>
+GN_INLINE void for_computed_lanes(const Layer<S>& layer, long j, F f) {
+    using N = Narrow<S>;
+    long lane = 0, end = computed_lanes(layer, j);
+    for (; lane + S::lanes <= end; lane += S::lanes) f(S{}, lane);
+    for (; lane < end; lane += N::lanes) f(N{}, lane);
+}
+
+template <class S>
+void weigh_equal(const Layer<S>& layer, Rule rule) {
+    using T = typename S::number;
+    T inverse = layer.inverse[0], scale = T(-2 * rule.inhibition * rule.learning_rate) * inverse;
+    for (long j = 0; j < layer.K; ++j)
+        for_computed_lanes(layer, j, [&](auto v, long lane) {
+            using V = decltype(v);
+            auto pair = load<V>(layer.pairs + j * layer.stride + lane);
+            store<V>(layer.weights + j * layer.stride + lane,
+                     scale * exp_of_negative<V>(-inverse * pair));
+        });
+    mirror(layer, layer.weights);
+}
+
+template <class S>
+void weigh_own(const Layer<S>& layer, Rule rule) {
+    using T = typename S::number;
+    T scale = T(-rule.inhibition * rule.learning_rate);
+    for (long j = 0; j < layer.K; ++j) {
+        T theirs = layer.inverse[j];
+        for_computed_lanes(layer, j, [&](auto v, long lane) {
+            using V = decltype(v);
+            auto mine = load<V>(layer.inverse + lane);
+            auto pair = -load<V>(layer.pairs + j * layer.stride + lane);
+            auto sum = mine * exp_of_negative<V>(pair * mine) +
+                       theirs * exp_of_negative<V>(pair * theirs);
+            store<V>(layer.weights + j * layer.stride + lane, scale * sum);
+        });
+    }
+    mirror(layer, layer.weights);
+}
+
+// What multiplies x - mu_i and -mu_i in the step of neuron i.
+template <class S>
+void weigh_sample(const Layer<S>& layer, Rule rule) {
+    using V = typename S::vector;
+    for (long lane = 0; lane < layer.stride; lane += S::lanes) {
+        V sum[4] = {};
+        long j = 0;
+        const auto* column = layer.weights + lane;
+        for (; j + 4 <= layer.K; j += 4)
+            for (long k = 0; k < 4; ++k) sum[k] += load<S>(column + (j + k) * layer.stride);
+        for (; j < layer.K; ++j) sum[0] += load<S>(column + j * layer.stride);
+        store<S>(layer.push + lane, (sum[0] + sum[1]) + (sum[2] + sum[3]));
+        V inverse = load<S>(layer.inverse + lane);
+        V response = exp_of_negative<S>(-load<S>(layer.distance + lane) * inverse);
+        store<S>(layer.pull + lane, typename S::number(rule.learning_rate) * inverse * response);
+    }
+}
+
+// ---- Equation 1 -----------------------------------------------------------------------------------
+
+template <class S, long Dims, long Vectors>
+void move_tile(const Layer<S>& layer, long dim, long lane, const typename S::number* x) {
+    using T = typename S::number;
+    using V = typename S::vector;
+    constexpr long L = S::lanes;
+    const long K = layer.K, stride = layer.stride;
+    V step[Dims][Vectors], pull[Vectors], push[Vectors];
+    GN_UNROLL
+    for (long v = 0; v < Vectors; ++v) {
+        pull[v] = load<S>(layer.pull + lane + v * L);
+        push[v] = load<S>(layer.push + lane + v * L);
+    }
+    const T* mine = layer.centers + dim * stride + lane;
+    GN_UNROLL
+    for (long d = 0; d < Dims; ++d, mine += stride)
+        GN_UNROLL
+        for (long v = 0; v < Vectors; ++v) {
+            V center = load<S>(mine + v * L);
+            step[d][v] = pull[v] * (x[dim + d] - center) - push[v] * center;
+        }
+    const T *weights = layer.weights + lane, *theirs = layer.centers + dim * stride;
+    for (long j = 0; j < K; ++j, weights += stride, ++theirs) {
+        V weight[Vectors];
+        GN_UNROLL
+        for (long v = 0; v < Vectors; ++v) weight[v] = load<S>(weights + v * L);
+        const T* their = theirs;
+        GN_UNROLL
+        for (long d = 0; d < Dims; ++d, their += stride)
+            GN_UNROLL
+            for (long v = 0; v < Vectors; ++v) step[d][v] += weight[v] * *their;
+    }
+    mine = layer.centers + dim * stride + lane;
+    T* moved = layer.moved + dim * stride + lane;
+    GN_UNROLL
+    for (long d = 0; d < Dims; ++d, mine += stride, moved += stride)
+        GN_UNROLL
+        for (long v = 0; v < Vectors; ++v)
+            store<S>(moved + v * L, load<S>(mine + v * L) + step[d][v]);
+}
+
+// The tile of just so many dimensions.
+template <class S, long Vectors, long Dims>
+GN_INLINE void move_dims(const Layer<S>& layer, long dims, long dim, long lane,
+                         const typename S::number* x) {
+    if constexpr (Dims > 0) {
+        if (dims == Dims)
+            move_tile<S, Dims, Vectors>(layer, dim, lane, x);
+        else
+            move_dims<S, Vectors, Dims - 1>(layer, dims, dim, lane, x);
+    }
+}
+
+template <class S, long Vectors>
+GN_INLINE void move_lanes(const Layer<S>& layer, long lane, const typename S::number* x) {
+    constexpr long most = tile_steps / Vectors;
+    long tiles = (layer.D + most - 1) / most;
+    for (long t = 0; t < tiles; ++t) {  // as even as D allows: a lone last dimension would be slow
+        long dim = t * layer.D / tiles, end = (t + 1) * layer.D / tiles;
+        move_dims<S, Vectors, most>(layer, end - dim, dim, lane, x);
+    }
+}
+
+template <class S>
+void move(Layer<S>& layer, const typename S::number* x) {
+    long lane = 0;
+    for (; lane + 2 * S::lanes <= layer.stride; lane += 2 * S::lanes) move_lanes<S, 2>(layer, lane, x);
+    if (lane < layer.stride) move_lanes<S, 1>(layer, lane, x);
+    layer.swap();
+}
+
+// ---- Equation 2 -----------------------------------------------------------------------------------
+
+// sigma_i += eta_sigma max{f_x(mu_i) - 2 lambda sum_j f_j(mu_i), 0} f_i(mu_x) (sigma_x - sigma_i)
+template <class S>
+void adapt(const Layer<S>& layer, Rule rule, typename S::number sample_width) {
+    using T = typename S::number;
+    using V = typename S::vector;
+    if (sample_width == 0) return;  // f_x is 0 everywhere but at the sample itself
+    for (long lane = 0; lane < layer.stride; lane += S::lanes) {
+        V others = {};
+        for (long j = 0; j < layer.K; ++j)
+            others += exp_of_negative<S>(-load<S>(layer.pairs + j * layer.stride + lane) *
+                                         layer.inverse[j]);
+        V distance = -load<S>(layer.distance + lane), width = load<S>(layer.widths + lane);
+        V match = exp_of_negative<S>(distance / sample_width) - T(2 * rule.inhibition) * others;
+        V response = exp_of_negative<S>(distance / width);
+        V gain = T(rule.width_learning_rate) * larger<S>(match, V{}) * response;
+        store<S>(layer.widths + lane, width + gain * (sample_width - width));
+    }
+    for (long i = 0; i < layer.K; ++i) layer.inverse[i] = 1 / layer.widths[i];
+}
+
+}  // namespace gaussian_neurons::GN_ISA

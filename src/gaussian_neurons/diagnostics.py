@@ -1,0 +1,120 @@
+"""Which neurons learned something, and how we know."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gaussian_neurons.learning import native
+from gaussian_neurons.state import Neurons
+
+Array = NDArray[Any]
+
+# docs/algorithm.md, "Which neurons learned", gives the reasons and the measurements.
+MEAN_RESPONSE = 0.01  # least mean response of a learned neuron to the samples it wins
+SHARE = 0.005  # least share of the samples that it wins, where K is small
+SHARE_OF_EQUAL = 0.25  # the same as a part of 1/K, where K is large
+TWIN_RESPONSE = 0.95  # two neurons that answer each other's center so strongly are one
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """Facts about each neuron, and what follows from them. All arrays are (K,)."""
+
+    domain_distance: Array  # d_i: distance from the middle of the domain, 1 at its corners
+    cosine: Array  # cos theta_i between the center and where it started
+    width_change: Array  # sigma_i over what it was at the start
+    share: Array  # part of the recent samples that the neuron (or its twin) answers most strongly
+    mean_response: Array  # its mean response to those, 0 where there are none
+    twin_of: NDArray[np.int64]  # the first neuron at the same place, or -1
+    learned: NDArray[np.bool_]  # it found a pattern, and is the first to sit there
+
+    @property
+    def twins(self) -> list[tuple[int, int]]:
+        """Pairs (neuron, the earlier neuron that it coincides with)."""
+        return [(int(i), int(self.twin_of[i])) for i in np.flatnonzero(self.twin_of >= 0)]
+
+
+def diagnose(neurons: Neurons, recent: Array, low: Array, high: Array) -> Diagnosis:
+    """Tell which neurons learned, from the neurons and some samples that they saw lately.
+
+    Parameters
+    ----------
+    neurons : Neurons
+    recent : (n, D), recent samples
+    low, high : (D,), the corners of the input domain; they are reported on, not decided by
+
+    Examples
+    --------
+    One neuron sits on the samples, one elsewhere:
+
+    >>> neurons = Neurons.at([[0.0], [5.0]], width=1.0)
+    >>> diagnose(neurons, np.array([[-0.1], [0.1]]), np.zeros(1), np.ones(1)).learned
+    array([ True, False])
+    """
+    twin_of = find_twins(neurons)
+    share, mean_response = _won(neurons, recent, twin_of)
+    enough = min(SHARE, SHARE_OF_EQUAL / len(neurons))
+    return Diagnosis(
+        domain_distance=domain_distance(neurons.centers, low, high),
+        cosine=cosine(neurons.centers, neurons.start),
+        width_change=neurons.widths / neurons.start_widths,
+        share=share,
+        mean_response=mean_response,
+        twin_of=twin_of,
+        learned=(twin_of < 0) & (mean_response >= MEAN_RESPONSE) & (share >= enough),
+    )
+
+
+def domain_distance(centers: Array, low: Array, high: Array) -> Array:
+    """d_i = |mu_i - middle| / |corner - middle|: the paper's Table 1, for any box.
+
+    Examples
+    --------
+    >>> domain_distance(np.array([[0.5, 0.5], [1.0, 0.0]]), np.zeros(2), np.ones(2))
+    array([0., 1.])
+    """
+    middle, corner = (low + high) / 2, np.linalg.norm(high - low) / 2
+    distance: Array = np.linalg.norm(centers - middle, axis=1)
+    relative: Array = distance / corner if corner > 0 else np.where(distance > 0, np.inf, 0.0)
+    return relative
+
+
+def cosine(centers: Array, start: Array) -> Array:
+    """cos theta_i between each center and where it started, seen from the origin: Table 1."""
+    lengths = np.linalg.norm(centers, axis=1) * np.linalg.norm(start, axis=1)
+    products: Array = (centers * start).sum(axis=1)
+    cosines: Array = np.divide(products, lengths, out=np.ones_like(lengths), where=lengths > 0)
+    return cosines
+
+
+def find_twins(neurons: Neurons) -> NDArray[np.int64]:
+    """For each neuron the first one at the same place, -1 where there is none, (K,).
+
+    At distance zero the repulsion vanishes, so neurons that met stay together.
+    """
+    twin_of = np.full(len(neurons), -1)
+    closest = -np.log(TWIN_RESPONSE) * neurons.widths
+    for i in range(1, len(neurons)):
+        gaps = native.squared_distances(neurons.centers[i : i + 1], neurons.centers[:i])[0]
+        same = (gaps <= np.minimum(closest[i], closest[:i])) & (twin_of[:i] < 0)
+        if same.any():
+            twin_of[i] = np.argmax(same)
+    return twin_of
+
+
+def _won(neurons: Neurons, recent: Array, twin_of: NDArray[np.int64]) -> tuple[Array, Array]:
+    """Share of the samples that each neuron wins and its mean response to them, (K,) each."""
+    share, mean_response = np.zeros(len(neurons)), np.zeros(len(neurons))
+    single = np.flatnonzero(twin_of < 0)
+    log_responses = -native.squared_distances(recent, neurons.centers[single]) / neurons.widths[single]
+    if len(recent):
+        winner = log_responses.argmax(axis=1)
+        wins = np.bincount(winner, minlength=len(single))
+        total = np.bincount(winner, np.exp(log_responses.max(axis=1)), minlength=len(single))
+        share[single] = wins / len(recent)
+        mean_response[single] = total / np.maximum(wins, 1)
+    twins = np.flatnonzero(twin_of >= 0)
+    share[twins], mean_response[twins] = share[twin_of[twins]], mean_response[twin_of[twins]]
+    return share, mean_response

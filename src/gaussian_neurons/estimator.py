@@ -1,0 +1,380 @@
+"""GaussianNeurons: the learning rule with scikit-learn's face."""
+
+import os
+from dataclasses import fields
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from gaussian_neurons import model_file, settings
+from gaussian_neurons.diagnostics import Diagnosis
+from gaussian_neurons.first_data import Ready
+from gaussian_neurons.learner import DRAWN, Learner
+from gaussian_neurons.learning import native
+from gaussian_neurons.mapped import mapping_of, release
+
+Array = NDArray[Any]
+
+NO_RESPONSE = 1e-3  # a row to which every learned neuron responds less belongs to no cluster
+LEAST_DRAWS = 100_000  # samples that fit presents at least, however few rows there are
+DRAWS_AT_ONCE = 4096
+
+
+class GaussianNeurons(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+    """Online clustering without knowing the number of clusters.
+
+    `n_neurons` Gaussian neurons are pulled toward every sample in proportion to their response to it and
+    pushed off each other. Those that find a pattern stay on it (`learned_`); the surplus is pushed out.
+
+    Parameters
+    ----------
+    n_neurons : int, default=16
+        The paper's K: an upper limit on the number of clusters.
+    width : float, array (n_neurons,) or "auto", default="auto"
+        The paper's sigma, a squared length: f(x) = exp(-|x - center|^2 / width). The larger, the fewer
+        clusters. "auto" takes twice the squared distance within which a sample finds a fifth of the
+        first data.
+    inhibition : float, default=0.5
+        The paper's lambda: how strongly neurons push each other off. The larger, the fewer clusters;
+        from 1/2 on, a pattern that has a neuron attracts no second one.
+    learning_rate : float or "auto", default="auto"
+        The paper's eta_mu. A step is learning_rate / width times a distance. "auto" is 0.1 times the
+        smallest width: the paper's 0.1 at its width of 1, and as stable at any other scale.
+    width_learning_rate : float, default=0.0
+        The paper's eta_sigma, from 0 to 1: how fast widths follow those of the samples. Above 0,
+        samples need a `sample_width`.
+    init : "uniform", "samples" or array (n_neurons, n_features), default="uniform"
+        Where the neurons start: drawn uniformly from the domain (the paper's), on samples drawn from
+        the first data, or at given centers.
+    domain : pair (low, high) or None, default=None
+        The box of the input, numbers or one number for each column. None takes it from the first data.
+    max_samples : int or "auto", default="auto"
+        How many samples `fit` draws from its rows. "auto": as many as there are rows, and at least
+        100,000. `partial_fit` knows no limit.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the starting centers and of the draws.
+
+    Attributes
+    ----------
+    centers_ : (n_neurons, n_features), the paper's mu
+    widths_ : (n_neurons,), the paper's sigma
+    initial_centers_ : (n_neurons, n_features), where they started
+    learned_ : (n_neurons,) of bool, which neurons found a pattern; twins are counted once
+    n_clusters_ : how many did
+    cluster_centers_ : (n_clusters_, n_features), centers_[learned_]
+    diagnosis_ : the facts behind learned_, see `gaussian_neurons.diagnostics.Diagnosis`
+    labels_ : (n_rows,), the clusters of the rows given to `fit`
+    n_samples_seen_ : how many samples the model has learned from
+    n_features_in_ : D
+
+    Notes
+    -----
+    What is taken from "the first data" comes from the first 1000 samples. They are learned from like all
+    others once they are complete; until then the attributes tell what would come out if the stream
+    ended there.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gaussian_neurons import GaussianNeurons
+    >>> random = np.random.default_rng(0)
+    >>> X = random.normal(random.choice([-3.0, 0.0, 3.0], size=(2000, 1)), 0.3)
+    >>> model = GaussianNeurons(n_neurons=10, width=0.5, random_state=0).fit(X)
+    >>> model.n_clusters_
+    3
+    >>> np.sort(model.cluster_centers_.ravel()).round(1)
+    array([-3., -0.,  3.])
+    """
+
+    def __init__(
+        self,
+        n_neurons: int = 16,
+        *,
+        width: Any = "auto",
+        inhibition: float = 0.5,
+        learning_rate: Any = "auto",
+        width_learning_rate: float = 0.0,
+        init: Any = "uniform",
+        domain: Any = None,
+        max_samples: Any = "auto",
+        random_state: Any = None,
+    ) -> None:
+        self.n_neurons = n_neurons
+        self.width = width
+        self.inhibition = inhibition
+        self.learning_rate = learning_rate
+        self.width_learning_rate = width_learning_rate
+        self.init = init
+        self.domain = domain
+        self.max_samples = max_samples
+        self.random_state = random_state
+
+    _learner: Learner
+    _labels: NDArray[np.int64] | None
+    n_features_in_: int
+
+    # ---- learning ---------------------------------------------------------------------------------
+
+    def fit(self, X: ArrayLike, y: Any = None, sample_width: ArrayLike | None = None) -> Self:
+        """Start over and learn from `max_samples` samples drawn at random from the rows of X.
+
+        Parameters
+        ----------
+        X : (n_rows, n_features)
+        y : ignored
+        sample_width : (n_rows,) or None, the paper's sigma_x of each row
+        """
+        before = self.__dict__.copy()
+        try:
+            x, widths = self._check_rows(X, sample_width, first=True)
+            native.require_finite(x, x.dtype)
+            given, learner = self._settings(), self._start(x)
+            self._learner = learner
+            self._labels = None
+            random, mapping = learner.random(DRAWN), mapping_of(x)
+            left = self._draws(len(x))
+            while left:
+                rows = random.integers(len(x), size=min(left, DRAWS_AT_ONCE))
+                learner.learn(x[rows], None if widths is None else widths[rows], given)
+                release(mapping)
+                left -= len(rows)
+            learner.settle(given)
+            self._labels = self._predict(x)
+        except (ValueError, TypeError, FloatingPointError):
+            self.__dict__ = before
+            raise
+        return self
+
+    def partial_fit(self, X: ArrayLike, y: Any = None, sample_width: ArrayLike | None = None) -> Self:
+        """Learn from the rows of X in their order, one at a time, on top of what was learned before.
+
+        However a stream is cut into calls, the same is learned, bit for bit.
+
+        Parameters
+        ----------
+        X : (n_rows, n_features)
+        y : ignored
+        sample_width : (n_rows,) or None, the paper's sigma_x of each row
+        """
+        before = self.__dict__.copy()
+        first = not self.__sklearn_is_fitted__()
+        try:
+            x, widths = self._check_rows(X, sample_width, first)
+            given = self._settings()
+            learner = self._start(x) if first else self._learner
+            self._learner = learner
+            self._labels = None
+            learner.learn(x, widths, given)
+        except (ValueError, TypeError, FloatingPointError):
+            self.__dict__ = before
+            raise
+        return self
+
+    def add_neurons(self, n_neurons: int = 1, *, centers: ArrayLike | None = None, width: Any = None) -> Self:
+        """Add neurons in the middle of a stream; those that are there stay bit for bit.
+
+        Parameters
+        ----------
+        n_neurons : how many, drawn uniformly from the domain; not used where `centers` are given
+        centers : (n, n_features) or None, where to place them
+        width : a number, an array or None: the width that the first neuron started with
+        """
+        check_is_fitted(self)
+        placed = None
+        if centers is not None:
+            placed = settings.checked_centers("centers", centers, None, self.n_features_in_)
+        count = settings.whole_number("n_neurons", n_neurons if placed is None else len(placed))
+        given = self._settings()
+        if width is None:
+            width = self._learner.now(given).neurons.start_widths[0]
+        self._learner.add(placed, count, settings.checked_widths(width, count), given)
+        self._labels = None
+        return self
+
+    def remove_neurons(self, indices: ArrayLike) -> Self:
+        """Remove neurons in the middle of a stream; the others stay bit for bit.
+
+        Parameters
+        ----------
+        indices : an index into `centers_`, or several; negative ones count from the end
+        """
+        check_is_fitted(self)
+        count = len(self.centers_)
+        stays = np.ones(count, bool)
+        stays[settings.checked_indices(indices, count)] = False
+        if not stays.any():
+            raise ValueError(f"cannot remove all {count} neurons: at least one must stay.")
+        self._learner.keep(stays, self._settings())
+        self._labels = None
+        return self
+
+    # ---- answers ----------------------------------------------------------------------------------
+
+    def transform(self, X: ArrayLike) -> Array:
+        """f_i(x), the response of every neuron to every row: (n_rows, n_neurons)."""
+        x = self._check_more_rows(X)
+        neurons = self._now.neurons
+        responses: Array = np.exp(-native.squared_distances(x, neurons.centers) / neurons.widths)
+        return responses
+
+    def predict(self, X: ArrayLike) -> NDArray[np.int64]:
+        """The cluster of each row, 0 to n_clusters_ - 1, or -1 where no learned neuron responds.
+
+        Cluster k belongs to `cluster_centers_[k]`. A response below 0.001 counts as none.
+        """
+        return self._predict(self._check_more_rows(X))
+
+    def score_samples(self, X: ArrayLike) -> Array:
+        """The largest log-response of a learned neuron to each row: the lower, the newer the row.
+
+        Minus infinity where nothing was learned.
+        """
+        x = self._check_more_rows(X)
+        responses = self._log_responses(x)
+        return responses.max(axis=1) if responses.shape[1] else np.full(len(x), -np.inf, responses.dtype)
+
+    def cost(self, X: ArrayLike) -> float:
+        """E, the paper's cost of the rows: what learning descends. Divide by the rows for a mean."""
+        x = self._check_more_rows(X)
+        neurons = self._now.neurons
+        squares = native.squared_distances(neurons.centers, neurons.centers)
+        repulsion = np.exp(-squares / neurons.widths).sum(dtype=np.float64) - len(neurons)
+        attraction = 0.0
+        for begin in range(0, len(x), DRAWS_AT_ONCE):
+            rows = native.squared_distances(x[begin : begin + DRAWS_AT_ONCE], neurons.centers)
+            attraction += np.exp(-rows / neurons.widths).sum(dtype=np.float64)
+        return float(-attraction + len(x) * self._settings().inhibition * repulsion)
+
+    # ---- files ------------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model, with everything needed to learn on, to one safetensors file.
+
+        The old file is replaced in one step: a crash or a full disk leaves it whole.
+        """
+        check_is_fitted(self)
+        model_file.save(path, self.get_params(deep=False), self._learner, self.__dict__)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a model that `save` wrote; it learns on as if it had never stopped.
+
+        No code of the file is run. A file that is cut off, foreign, newer or changed is refused.
+        """
+        parameters, learner, attributes = model_file.load(path)
+        model = cls(**parameters)
+        model.__dict__.update(attributes, _learner=learner)
+        return model
+
+    # ---- what was learned -------------------------------------------------------------------------
+
+    @property
+    def centers_(self) -> Array:  # noqa: D102  (documented above, as scikit-learn does)
+        return self._now.neurons.centers
+
+    @property
+    def widths_(self) -> Array:  # noqa: D102
+        return self._now.neurons.widths
+
+    @property
+    def initial_centers_(self) -> Array:  # noqa: D102
+        return self._now.neurons.start
+
+    @property
+    def diagnosis_(self) -> Diagnosis:  # noqa: D102
+        check_is_fitted(self)
+        return self._learner.diagnose(self._settings())
+
+    @property
+    def learned_(self) -> NDArray[np.bool_]:  # noqa: D102
+        return self.diagnosis_.learned
+
+    @property
+    def n_clusters_(self) -> int:  # noqa: D102
+        return int(self.learned_.sum())
+
+    @property
+    def cluster_centers_(self) -> Array:  # noqa: D102
+        return self.centers_[self.learned_]
+
+    @property
+    def labels_(self) -> NDArray[np.int64]:  # noqa: D102
+        check_is_fitted(self)
+        if self._labels is None:
+            raise AttributeError("labels_ are those of the rows given to fit(); use predict(X) for others.")
+        return self._labels
+
+    @property
+    def n_samples_seen_(self) -> int:  # noqa: D102
+        return int(self._now.neurons.seen[0])
+
+    # ---- scikit-learn's contract ------------------------------------------------------------------
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_learner")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.centers_)
+
+    @property
+    def _now(self) -> Ready:
+        check_is_fitted(self)
+        return self._learner.now(self._settings())
+
+    def _settings(self) -> settings.Settings:
+        names = {field.name for field in fields(settings.Settings)}
+        given = {name: value for name, value in self.get_params(deep=False).items() if name in names}
+        return settings.checked(n_features=self.n_features_in_, **given)
+
+    def _start(self, x: Array) -> Learner:
+        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        dtype = np.float32 if x.dtype == np.float32 else np.float64
+        return Learner.new(x.shape[1], dtype, int(seed))
+
+    def _draws(self, rows: int) -> int:
+        if isinstance(self.max_samples, str):
+            if self.max_samples != "auto":
+                raise ValueError(f"max_samples must be a whole number or 'auto', got {self.max_samples!r}.")
+            return max(rows, LEAST_DRAWS)
+        return settings.whole_number("max_samples", self.max_samples)
+
+    def _check_rows(self, X: Any, sample_width: Any, first: bool) -> tuple[Array, Array | None]:
+        x = validate_data(self, X, reset=first, dtype="numeric", ensure_all_finite=False)
+        if sample_width is None:
+            if self.width_learning_rate:
+                raise ValueError(
+                    f"sample_width is needed where widths are learned "
+                    f"(width_learning_rate={self.width_learning_rate!r}): give one number for each row."
+                )
+            return x, None
+        return x, settings.checked_sample_widths(sample_width, len(x))
+
+    def _check_more_rows(self, X: Any) -> Array:
+        check_is_fitted(self)
+        rows: Array = validate_data(self, X, reset=False, dtype="numeric", ensure_all_finite=False)
+        return rows
+
+    def _log_responses(self, x: Array) -> Array:
+        """log f of the learned neurons, (n_rows, n_clusters_)."""
+        neurons, learned = self._now.neurons, self.learned_
+        squares = native.squared_distances(x, neurons.centers[learned])
+        responses: Array = -squares / neurons.widths[learned]
+        return responses
+
+    def _predict(self, x: Array) -> NDArray[np.int64]:
+        responses = self._log_responses(x)
+        if not responses.shape[1]:
+            return np.full(len(x), -1)
+        labels = np.asarray(responses.argmax(axis=1), np.int64)
+        labels[responses.max(axis=1) < np.log(NO_RESPONSE)] = -1
+        return labels

@@ -1,0 +1,150 @@
+"""A layer that learns from a stream, however the stream is cut into pieces."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gaussian_neurons import diagnostics
+from gaussian_neurons.first_data import Ready, prepare, uniform
+from gaussian_neurons.learning import native
+from gaussian_neurons.settings import Settings
+from gaussian_neurons.state import Neurons
+
+Array = NDArray[Any]
+
+INITIAL, DRAWN, ADDED = range(3)  # what randomness is for
+
+
+def window_for(dimensions: int) -> int:
+    """How many samples are kept: 1000, fewer where one is very long, so that 64 MiB are enough."""
+    return int(np.clip((1 << 23) // dimensions, 100, 1000))
+
+
+@dataclass
+class Learner:
+    """The neurons of a stream and its most recent samples.
+
+    Until the first `window` samples are there, whatever has to be taken from the first data is
+    unknown: they are kept, and once they are complete, learned from in their order. So the result
+    does not depend on how the stream was cut. Before that, `now` answers from what is there.
+    """
+
+    recent: Array  # (window, D)  sample t lies in slot t mod window
+    recent_widths: Array  # (window,)    its own width, NaN where it has none
+    seed: int
+    received: int = 0  # samples taken in
+    additions: int = 0  # calls of add, each with randomness of its own
+    ready: Ready | None = None  # None: still waiting for the first data
+    _guess: tuple[int, Settings, Ready] | None = field(default=None, repr=False, compare=False)
+
+    @classmethod
+    def new(cls, dimensions: int, dtype: Any, seed: int) -> "Learner":
+        """A learner that has seen nothing."""
+        window = window_for(dimensions)
+        return cls(np.zeros((window, dimensions), dtype), np.full(window, np.nan), seed)
+
+    def random(self, purpose: int, turn: int = 0) -> np.random.Generator:
+        """Numbers that depend on the seed, on what they are for, and on nothing else."""
+        key = np.array([self.seed, (turn << 8) + purpose], np.uint64)
+        return np.random.Generator(np.random.Philox(key=key))
+
+    @property
+    def samples(self) -> Array:
+        """The most recent samples, (n, D)."""
+        return self.recent[: self.received]
+
+    def learn(self, x: Array, sample_widths: Array | None, settings: Settings) -> None:
+        """Take in rows in their order.
+
+        Bad rows or numbers that run away leave everything as it was; an interrupt leaves what was
+        learned until then.
+        """
+        before = (self.received, self.ready)
+        try:
+            begin = self._wait(x, sample_widths, settings) if self.ready is None else 0
+            if begin < len(x):
+                rest = None if sample_widths is None else sample_widths[begin:]
+                self._learn_and_keep(x[begin:], rest, settings)
+        except (ValueError, FloatingPointError):
+            self.received, self.ready = before
+            raise
+
+    def settle(self, settings: Settings) -> Ready:
+        """Make do with the samples there are: place the neurons and learn from what was kept."""
+        if self.ready is None:
+            self.ready = self._from_kept(settings)
+        return self.ready
+
+    def now(self, settings: Settings) -> Ready:
+        """The neurons as they are, or while the first data is coming in, as they would be."""
+        if self.ready is not None:
+            return self.ready
+        guess = self._guess
+        if guess is None or guess[0] != self.received or not guess[1].same_as(settings):
+            self._guess = guess = (self.received, settings, self._from_kept(settings))
+        return guess[2]
+
+    def diagnose(self, settings: Settings) -> diagnostics.Diagnosis:
+        """Which neurons learned."""
+        now = self.now(settings)
+        return diagnostics.diagnose(now.neurons, self.samples, now.low, now.high)
+
+    def add(self, centers: Array | None, count: int, widths: Array, settings: Settings) -> None:
+        """Neurons at `centers`, or `count` of them drawn from the domain."""
+        ready = self.settle(settings)
+        if centers is None:
+            random = self.random(ADDED, self.additions)
+            centers = uniform(ready.low, ready.high, count, random)
+        others = Neurons.at(centers, widths, ready.neurons.centers.dtype.type)
+        ready.neurons = ready.neurons.add(others)
+        self.additions += 1
+
+    def keep(self, which: NDArray[np.bool_], settings: Settings) -> None:
+        """Those neurons of the mask; the others are gone."""
+        ready = self.settle(settings)
+        ready.neurons = ready.neurons.keep(which)
+
+    def _wait(self, x: Array, sample_widths: Array | None, settings: Settings) -> int:
+        """Keep rows until the first data is complete; say how many were taken."""
+        taken = min(len(x), len(self.recent) - self.received) if settings.needs_first_data else 0
+        native.require_finite(x[:taken], self.recent.dtype)
+        self._keep(x[:taken], None if sample_widths is None else sample_widths[:taken])
+        if not settings.needs_first_data or self.received == len(self.recent):
+            self.settle(settings)
+        return taken
+
+    def _from_kept(self, settings: Settings) -> Ready:
+        """Neurons placed by the samples kept so far, and taught by them."""
+        kept = self.recent_widths[: self.received]
+        widths = None if np.isnan(kept).any() else kept
+        ready = prepare(settings, self.samples, widths, self.random(INITIAL))
+        native.learn(ready.neurons, self.samples, **self._rule(ready, settings, widths))
+        return ready
+
+    def _learn_and_keep(self, x: Array, sample_widths: Array | None, settings: Settings) -> None:
+        ready = self.settle(settings)
+        before = int(ready.neurons.seen[0])
+        try:
+            native.learn(ready.neurons, x, **self._rule(ready, settings, sample_widths))
+        finally:
+            learned = int(ready.neurons.seen[0]) - before
+            self._keep(x[:learned], None if sample_widths is None else sample_widths[:learned])
+
+    def _rule(self, ready: Ready, settings: Settings, sample_widths: Array | None) -> dict[str, Any]:
+        rate = ready.learning_rate if settings.learning_rate is None else settings.learning_rate
+        learns_widths = settings.width_learning_rate > 0
+        return {
+            "inhibition": settings.inhibition,
+            "learning_rate": rate,
+            "width_learning_rate": settings.width_learning_rate,
+            "sample_widths": sample_widths if learns_widths else None,
+        }
+
+    def _keep(self, x: Array, sample_widths: Array | None) -> None:
+        kept = min(len(x), len(self.recent))
+        slots = np.arange(self.received + len(x) - kept, self.received + len(x)) % len(self.recent)
+        self.recent[slots] = x[len(x) - kept :]
+        self.recent_widths[slots] = np.nan if sample_widths is None else sample_widths[len(x) - kept :]
+        self.received += len(x)

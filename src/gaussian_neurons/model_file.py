@@ -1,0 +1,122 @@
+"""A learner and its parameters, as the arrays and facts of a model file, and back."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gaussian_neurons import persistence
+from gaussian_neurons.first_data import Ready
+from gaussian_neurons.learner import Learner, window_for
+from gaussian_neurons.state import Neurons
+
+Array = NDArray[Any]
+
+
+def save(
+    path: str | os.PathLike[str],
+    parameters: Mapping[str, Any],
+    learner: Learner,
+    attributes: Mapping[str, Any],
+) -> None:
+    """Write the parameters of an estimator, its learner and what else it was fitted with."""
+    arrays: dict[str, Array] = {"recent": learner.recent, "recent_widths": learner.recent_widths}
+    facts: dict[str, Any] = {
+        "seed": learner.seed,
+        "received": learner.received,
+        "additions": learner.additions,
+        "n_features": learner.recent.shape[1],
+        "parameters": {},
+    }
+    for name, value in parameters.items():
+        facts["parameters"][name] = _plain(name, value, learner.seed, arrays)
+    if learner.ready is not None:
+        ready = learner.ready
+        facts["learning_rate"] = ready.learning_rate
+        arrays |= {"low": ready.low, "high": ready.high}
+        arrays |= {f"neurons.{field.name}": getattr(ready.neurons, field.name) for field in fields(Neurons)}
+    if "feature_names_in_" in attributes:
+        facts["feature_names"] = [str(name) for name in attributes["feature_names_in_"]]
+    if attributes["_labels"] is not None:
+        arrays["labels"] = attributes["_labels"]
+    persistence.write(path, arrays, facts)
+
+
+def load(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Learner, dict[str, Any]]:
+    """Read what `save` wrote: (parameters, learner, attributes)."""
+    arrays, facts = persistence.read(path)
+    try:
+        parameters = {name: _from_plain(value, arrays) for name, value in facts["parameters"].items()}
+        learner = Learner(
+            recent=arrays["recent"],
+            recent_widths=arrays["recent_widths"],
+            seed=int(facts["seed"]),
+            received=int(facts["received"]),
+            additions=int(facts["additions"]),
+        )
+        if "neurons.centers" in arrays:
+            neurons = Neurons(*(arrays[f"neurons.{field.name}"] for field in fields(Neurons)))
+            learner.ready = Ready(neurons, arrays["low"], arrays["high"], float(facts["learning_rate"]))
+        dimensions = int(facts["n_features"])
+        attributes: dict[str, Any] = {"n_features_in_": dimensions, "_labels": arrays.get("labels")}
+        if "feature_names" in facts:
+            attributes["feature_names_in_"] = np.array(facts["feature_names"], dtype=object)
+        _check(learner, dimensions)
+    except (KeyError, TypeError, AttributeError, ValueError, IndexError) as error:
+        raise ValueError(
+            f"{os.fspath(path)!r} is not a complete model ({error}). Use a file that save() wrote."
+        ) from error
+    return parameters, learner, attributes
+
+
+def _plain(name: str, value: Any, seed: int, arrays: dict[str, Array]) -> Any:
+    """A parameter as JSON has it; an array is put aside under a name of its own."""
+    if isinstance(value, np.random.RandomState):
+        return seed  # what was drawn from it: a generator of the caller's own cannot be kept
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, tuple | list) and name == "domain":
+        return [_plain(f"domain.{end}", part, seed, arrays) for end, part in enumerate(value)]
+    if isinstance(value, np.ndarray | list | tuple) or hasattr(value, "__array__"):
+        key = f"parameter.{name}"
+        arrays[key] = np.asarray(value, np.float64)
+        return {"array": key}
+    return value
+
+
+def _from_plain(value: Any, arrays: Mapping[str, Array]) -> Any:
+    if isinstance(value, dict):
+        return arrays[value["array"]]
+    if isinstance(value, list):
+        return tuple(_from_plain(part, arrays) for part in value)
+    return value
+
+
+def _check(learner: Learner, dimensions: int) -> None:
+    """Refuse arrays that do not fit each other or could not have come from learning."""
+    window = window_for(dimensions)
+    dtype = learner.recent.dtype
+    if dtype not in (np.float32, np.float64) or learner.recent.shape != (window, dimensions):
+        raise ValueError("the recent samples have the wrong shape or type")
+    if learner.recent_widths.shape != (window,) or learner.received < 0:
+        raise ValueError("the recent widths have the wrong shape")
+    if learner.ready is None:
+        return
+    ready = learner.ready
+    count = len(ready.neurons.centers)
+    for field, shape in (("centers", (count, dimensions)), ("widths", (count,))):
+        for array in (getattr(ready.neurons, field), getattr(ready.neurons, _STARTS[field])):
+            if array.shape != shape or array.dtype != dtype or not np.isfinite(array).all() or not count:
+                raise ValueError(f"the {field} have the wrong shape or type, or are not finite")
+    if not (ready.neurons.widths > 0).all() or not (ready.neurons.start_widths > 0).all():
+        raise ValueError("a width is not positive")
+    if ready.neurons.seen.shape != (1,) or ready.neurons.seen.dtype != np.int64:
+        raise ValueError("the count of samples is missing")
+    if ready.low.shape != (dimensions,) or ready.high.shape != (dimensions,):
+        raise ValueError("the domain has the wrong shape")
+
+
+_STARTS = {"centers": "start", "widths": "start_widths"}

@@ -1,0 +1,105 @@
+"""One file for one model: arrays and facts, checked when read, replaced whole when written."""
+
+import hashlib
+import json
+import os
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save as serialize
+
+FORMAT = "gaussian-neurons"
+VERSION = 1
+
+
+def write(path: str | os.PathLike[str], arrays: Mapping[str, NDArray[Any]], facts: Mapping[str, Any]) -> None:
+    """Write a model file, or leave the old one as it was.
+
+    The bytes go to a new file beside it, are flushed to the disk, and take the old file's place in one
+    step: a crash or a full disk in between costs nothing.
+    """
+    tensors = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    text = json.dumps(dict(facts), sort_keys=True, allow_nan=False)
+    metadata = {
+        "format": FORMAT,
+        "format_version": str(VERSION),
+        "facts": text,
+        "sha256": _digest(tensors, text),
+    }
+    _replace(Path(os.path.realpath(path)), serialize(tensors, metadata=metadata))
+
+
+def read(path: str | os.PathLike[str]) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    """Read a model file: (arrays, facts). Nothing in the file is run.
+
+    Raises FileNotFoundError where there is none, and ValueError for a file that is cut off, foreign,
+    newer than this library or changed since it was written.
+    """
+    if not os.path.exists(path):
+        raise FileNotFoundError(f"no model file at {os.fspath(path)!r}.")
+    try:
+        with safe_open(path, framework="np") as file:
+            metadata = file.metadata() or {}
+            if metadata.get("format") != FORMAT:
+                raise ValueError(
+                    f"{os.fspath(path)!r} is a safetensors file, but not a model of this library: its "
+                    f"format is {metadata.get('format')!r}, expected {FORMAT!r}."
+                )
+            _check_version(path, metadata.get("format_version", ""))
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except (SafetensorError, OSError) as error:
+        raise ValueError(
+            f"{os.fspath(path)!r} cannot be read as a model: it is cut off, damaged or no model file "
+            f"({error}). Use a file that save() wrote."
+        ) from error
+    text = metadata.get("facts", "")
+    if metadata.get("sha256") != _digest(tensors, text):
+        raise ValueError(
+            f"{os.fspath(path)!r} was changed after it was written: its checksum does not fit its "
+            f"contents. Use an unchanged copy, or save the model again."
+        )
+    return tensors, json.loads(text)
+
+
+def _check_version(path: str | os.PathLike[str], found: str) -> None:
+    if not found.isdecimal() or int(found) < 1:
+        raise ValueError(f"{os.fspath(path)!r} names no valid format version: {found!r}.")
+    if int(found) > VERSION:
+        raise ValueError(
+            f"{os.fspath(path)!r} was written by a newer version of this library (format {found}, this "
+            f"one reads up to {VERSION}). Upgrade gaussian-neurons to read it."
+        )
+
+
+def _digest(tensors: Mapping[str, NDArray[Any]], text: str) -> str:
+    """SHA-256 over everything a model file says."""
+    digest = hashlib.sha256(text.encode())
+    for name in sorted(tensors):
+        array = np.ascontiguousarray(tensors[name])
+        digest.update(f"\n{name} {array.dtype.str} {array.shape}\n".encode())
+        digest.update(array.tobytes())
+    return digest.hexdigest()
+
+
+def _replace(path: Path, data: bytes) -> None:
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        with open(temporary, "xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    if hasattr(os, "O_DIRECTORY"):  # make the renaming itself last
+        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
