@@ -1,5 +1,6 @@
 """GaussianNeurons: the learning rule with scikit-learn's face."""
 
+import copy
 import os
 from dataclasses import fields
 from typing import Any, Self
@@ -130,9 +131,9 @@ class GaussianNeurons(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         """
         before = self.__dict__.copy()
         try:
-            x, widths = self._check_rows(X, sample_width, first=True)
+            x, widths, given = self._check_rows(X, sample_width, first=True)
             native.require_finite(x, x.dtype)
-            given, learner = self._settings(), self._start(x)
+            learner = self._start(x)
             self._learner = learner
             self._labels = None
             random, mapping = learner.random(DRAWN), mapping_of(x)
@@ -163,8 +164,7 @@ class GaussianNeurons(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         before = self.__dict__.copy()
         first = not self.__sklearn_is_fitted__()
         try:
-            x, widths = self._check_rows(X, sample_width, first)
-            given = self._settings()
+            x, widths, given = self._check_rows(X, sample_width, first)
             learner = self._start(x) if first else self._learner
             self._learner = learner
             self._labels = None
@@ -314,6 +314,9 @@ class GaussianNeurons(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
 
     # ---- scikit-learn's contract ------------------------------------------------------------------
 
+    def __copy__(self) -> Self:
+        return copy.deepcopy(self)  # a copy that learned on would change this one
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_learner")
 
@@ -348,16 +351,19 @@ class GaussianNeurons(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
             return max(rows, LEAST_DRAWS)
         return settings.whole_number("max_samples", self.max_samples)
 
-    def _check_rows(self, X: Any, sample_width: Any, first: bool) -> tuple[Array, Array | None]:
+    def _check_rows(
+        self, X: Any, sample_width: Any, first: bool
+    ) -> tuple[Array, Array | None, settings.Settings]:
         x = validate_data(self, X, reset=first, dtype="numeric", ensure_all_finite=False)
-        if sample_width is None:
-            if self.width_learning_rate:
-                raise ValueError(
-                    f"sample_width is needed where widths are learned "
-                    f"(width_learning_rate={self.width_learning_rate!r}): give one number for each row."
-                )
-            return x, None
-        return x, settings.checked_sample_widths(sample_width, len(x))
+        given = self._settings()
+        if sample_width is not None:
+            return x, settings.checked_sample_widths(sample_width, len(x)), given
+        if given.width_learning_rate > 0:
+            raise ValueError(
+                f"sample_width is needed where widths are learned "
+                f"(width_learning_rate={self.width_learning_rate!r}): give one number for each row."
+            )
+        return x, None, given
 
     def _check_more_rows(self, X: Any) -> Array:
         check_is_fitted(self)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from gaussian_neurons import diagnostics
 from gaussian_neurons.first_data import Ready, prepare, uniform
 from gaussian_neurons.learning import native
+from gaussian_neurons.learning.trouble import BadRow
 from gaussian_neurons.settings import Settings
 from gaussian_neurons.state import Neurons
 
@@ -66,7 +67,10 @@ class Learner:
             begin = self._wait(x, sample_widths, settings) if self.ready is None else 0
             if begin < len(x):
                 rest = None if sample_widths is None else sample_widths[begin:]
-                self._learn_and_keep(x[begin:], rest, settings)
+                try:
+                    self._learn_and_keep(x[begin:], rest, settings)
+                except BadRow as bad:
+                    raise bad.later(begin) from None
         except (ValueError, FloatingPointError):
             self.received, self.ready = before
             raise

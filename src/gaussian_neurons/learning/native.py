@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gaussian_neurons import _core
-from gaussian_neurons.learning.trouble import diverged
+from gaussian_neurons.learning.trouble import bad_width, diverged, not_finite
 from gaussian_neurons.mapped import mapping_of, release
 from gaussian_neurons.state import Neurons, unchanged_on_error
 
@@ -57,14 +57,12 @@ def learn(
                     width_learning_rate,
                 )
                 if trouble == "neuron":
-                    raise diverged(begin + first, where, neurons, learning_rate)
+                    raise diverged(neurons, where, learning_rate)
+                row = begin + first
                 if trouble == "value":
-                    raise not_finite(x, begin + first, where, neurons.centers.dtype)
-                if trouble == "width":
-                    raise ValueError(
-                        f"sample widths must be finite and not negative, got {own[begin + first]!r} "  # type: ignore[index]
-                        f"at row {begin + first}."
-                    )
+                    raise not_finite(row, where, float(x[row, where]), neurons.centers.dtype.name)
+                if trouble == "width" and own is not None:
+                    raise bad_width(row, float(own[row]))
 
 
 def squared_distances(samples: ArrayLike, centers: NDArray[Any]) -> NDArray[Any]:
@@ -74,7 +72,7 @@ def squared_distances(samples: ArrayLike, centers: NDArray[Any]) -> NDArray[Any]
     for begin, rows in readable_blocks(x, most=ROWS_AT_ONCE // max(x.shape[1], len(centers)) + 1):
         row, column = _core.squared_distances(rows, centers, out[begin : begin + len(rows)])
         if row >= 0:
-            raise not_finite(x, begin + row, column, centers.dtype)
+            raise not_finite(begin + row, column, float(x[begin + row, column]), centers.dtype.name)
     return out
 
 
@@ -84,22 +82,8 @@ def require_finite(samples: NDArray[Any], dtype: Any) -> None:
         with np.errstate(over="ignore"):
             bad = ~np.isfinite(rows.astype(dtype, copy=False))
         if bad.any():
-            row, column = np.unravel_index(np.argmax(bad), bad.shape)
-            raise not_finite(samples, begin + int(row), int(column), np.dtype(dtype))
-
-
-def not_finite(x: NDArray[Any], row: int, column: int, dtype: np.dtype[Any]) -> ValueError:
-    """The error of a value that is no number, or none in the model's precision."""
-    value = float(x[row, column])
-    if np.isfinite(value):
-        return ValueError(
-            f"X holds {value!r} at row {row}, column {column}, which becomes infinity (inf) in the "
-            f"model's {dtype}. Scale the data, or start the model with float64 samples."
-        )
-    return ValueError(
-        f"X must hold finite numbers, got {'NaN' if np.isnan(value) else 'infinity (inf)'} at row {row}, "
-        f"column {column}. Drop or fill such rows first; nothing was changed."
-    )
+            row, column = (int(at) for at in np.unravel_index(np.argmax(bad), bad.shape))
+            raise not_finite(begin + row, column, float(samples[begin + row, column]), np.dtype(dtype).name)
 
 
 def readable_blocks(x: NDArray[Any], most: int | None = None) -> Iterator[tuple[int, NDArray[Any]]]:

@@ -119,9 +119,9 @@ def learn(
         for _ in _steps(neurons, x, widths, *rates):
             pass
         if not _finite(neurons).all():  # rare: go through it again and see where it began
-            for t in _steps(before, x, widths, *rates):
+            for _ in _steps(before, x, widths, *rates):
                 if not _finite(before).all():
-                    raise diverged(t, int(np.argmin(_finite(before))), before, learning_rate)
+                    raise diverged(before, int(np.argmin(_finite(before))), learning_rate)
 
 
 def _steps(
@@ -131,8 +131,8 @@ def _steps(
     inhibition: float,
     learning_rate: float,
     width_learning_rate: float,
-) -> Iterator[int]:
-    """Learn one sample at each turn, and say which it was."""
+) -> Iterator[None]:
+    """Learn one sample at each turn; it counts as seen once the next one is asked for."""
     centers, widths = neurons.centers, neurons.widths
     equal = width_learning_rate == 0 and bool((widths == widths[0]).all())
     for t, x in enumerate(samples):
@@ -142,8 +142,8 @@ def _steps(
             centers += center_step(x, centers, widths, inhibition, learning_rate)
         if width_learning_rate > 0:
             widths += width_step(x, sample_widths[t], centers, widths, inhibition, width_learning_rate)
+        yield
         neurons.seen += 1
-        yield t
 
 
 def _finite(neurons: Neurons) -> NDArray[np.bool_]:

@@ -1,0 +1,226 @@
+"""The compiled twin against the reference, sample by sample, on every instruction set."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gaussian_neurons import Neurons
+from gaussian_neurons.learning import native, reference
+
+CASES = ("equal", "own", "both", "widths")
+SHAPES = [
+    (1, 1),
+    (2, 3),
+    (7, 200),
+    (8, 16),
+    (9, 25),
+    (16, 25),
+    (17, 2),
+    (31, 7),
+    (50, 75),
+    (64, 33),
+    (70, 200),
+]
+
+
+@pytest.fixture(params=native.available())
+def instruction_set(request):
+    with native.using(request.param):
+        yield request.param
+
+
+def problem(case: str, K: int, D: int, n: int, seed: int = 0):
+    """Start, samples and rule of a case: (centers, widths, samples, rule)."""
+    random = np.random.default_rng(seed)
+    scale = D / 8
+    widths = np.full(K, scale) if case == "equal" else scale * random.uniform(0.7, 1.3, K)
+    rule = {"inhibition": 0.3, "learning_rate": 0.0 if case == "widths" else 0.1 * scale}
+    if case in ("both", "widths"):
+        rule["width_learning_rate"] = 0.1
+        rule["sample_widths"] = scale * random.uniform(0.5, 1.5, n)
+    return random.random((K, D)), widths, random.random((n, D)), rule
+
+
+def assert_twins(case: str, K: int, D: int, n: int, seed: int = 0) -> None:
+    centers, widths, x, rule = problem(case, K, D, n, seed)
+    slow = Neurons.at(centers, widths)
+    reference.learn(slow, x, **rule)
+    for dtype, tolerance in ((np.float64, 1e-10), (np.float32, 1e-4)):
+        fast = Neurons.at(centers, widths, dtype)
+        native.learn(fast, x, **rule)
+        np.testing.assert_allclose(fast.centers, slow.centers, rtol=tolerance, atol=tolerance)
+        np.testing.assert_allclose(fast.widths, slow.widths, rtol=tolerance)
+        assert fast.seen == slow.seen == n
+
+
+@pytest.mark.parametrize(("K", "D"), SHAPES)
+@pytest.mark.parametrize("case", CASES)
+def test_core_is_reference(instruction_set, case, K, D):
+    assert_twins(case, K, D, n=40 if K * D > 5000 else 200)
+
+
+@given(st.integers(1, 70), st.integers(1, 200), st.sampled_from(CASES), st.integers(0, 10**6))
+def test_core_is_reference_for_any_shape(K, D, case, seed):
+    for isa in native.available():
+        with native.using(isa):
+            assert_twins(case, K, D, n=5, seed=seed)
+
+
+@pytest.mark.parametrize(("K", "D"), [(3, 2), (16, 25), (37, 11)])
+@pytest.mark.parametrize("case", CASES)
+def test_core_is_reference_over_ten_thousand_samples(case, K, D):
+    centers, widths, x, rule = problem(case, K, D, 10_000, seed=K)
+    slow = Neurons.at(centers, widths)
+    reference.learn(slow, x, **rule)
+    for isa in native.available():
+        with native.using(isa):
+            for dtype, tolerance in ((np.float64, 1e-10), (np.float32, 1e-4)):
+                fast = Neurons.at(centers, widths, dtype)
+                native.learn(fast, x, **rule)
+                scale = np.abs(slow.centers).max()
+                assert np.abs(fast.centers - slow.centers).max() < tolerance * scale, (isa, dtype)
+                np.testing.assert_allclose(fast.widths, slow.widths, rtol=tolerance)
+
+
+def test_a_sample_by_hand_on_every_instruction_set(instruction_set):
+    # mu = 0, 1, sigma = 1, lambda = 1/2, x = 1: see test_reference
+    for dtype in (np.float32, np.float64):
+        neurons = Neurons.at([[0.0], [1.0]], 1.0, dtype)
+        native.learn(neurons, [[1.0]], inhibition=0.5, learning_rate=0.1)
+        np.testing.assert_allclose(neurons.centers, [[0.0], [1 + 0.1 / np.e]], atol=1e-7)
+
+
+def test_the_exponential_is_exact_at_the_ends(instruction_set):
+    neurons = Neurons.at([[0.0], [1e3]], 1.0)  # one on the sample, one out of reach: no push, no pull
+    native.learn(neurons, [[0.0]], inhibition=0.5, learning_rate=0.1)
+    np.testing.assert_array_equal(neurons.centers, [[0.0], [1e3]])
+
+
+def test_distances_agree_with_numpy(instruction_set):
+    random = np.random.default_rng(0)
+    for K, D in SHAPES:
+        centers, x = random.random((K, D)), random.random((50, D))
+        expected = ((x[:, None] - centers) ** 2).sum(axis=2)
+        np.testing.assert_allclose(native.squared_distances(x, centers), expected, rtol=1e-12)
+        single = native.squared_distances(x, centers.astype(np.float32))
+        np.testing.assert_allclose(single, expected, rtol=1e-3, atol=1e-6)
+
+
+def layouts(x: np.ndarray) -> dict[str, np.ndarray]:
+    """The same rows in every way that an array may lie."""
+    n, D = x.shape
+    gaps = np.zeros((2 * n, 3 * D))
+    gaps[::2, ::3] = x
+    frozen = x.copy()
+    frozen.flags.writeable = False
+    record = np.zeros(n, dtype=[("flag", np.int8), ("row", np.float64, (D,))])
+    record["row"] = x
+    backward = x[::-1, ::-1].copy()
+    return {
+        "fortran": np.asfortranarray(x),
+        "strided": gaps[::2, ::3],
+        "read-only": frozen,
+        "unaligned": record["row"],
+        "backward": backward[::-1, ::-1],
+        "big-endian": x.astype(">f8"),
+        "one row repeated": np.broadcast_to(x[:1], x.shape),
+    }
+
+
+@pytest.mark.parametrize("name", list(layouts(np.zeros((2, 2)))))
+def test_any_layout_is_read_as_it_lies(name):
+    x = np.random.default_rng(0).random((100, 5))
+    given = layouts(x)[name]
+    results = []
+    for samples in (given, np.array(given, np.float64, order="C")):
+        neurons = Neurons.at(np.random.default_rng(1).random((6, 5)), 0.5)
+        native.learn(neurons, samples, inhibition=0.3, learning_rate=0.05)
+        results.append(neurons.centers)
+    np.testing.assert_array_equal(*results)
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint8, np.float16, np.float32, bool])
+def test_other_types_are_read_as_numbers(dtype):
+    x = np.random.default_rng(0).integers(0, 2, (100, 3)).astype(dtype)
+    results = []
+    for samples in (x, x.astype(np.float64)):
+        neurons = Neurons.at(np.random.default_rng(1).random((4, 3)), 0.5)
+        native.learn(neurons, samples, inhibition=0.3, learning_rate=0.05)
+        results.append(neurons.centers)
+    np.testing.assert_array_equal(*results)
+
+
+@pytest.mark.parametrize("twin", [reference, native])
+def test_running_away_is_named_and_changes_nothing(twin):
+    # The width follows that of the sample at once; at 1e-310 a step overflows at the next sample.
+    sample_widths = np.ones(200)
+    sample_widths[150] = 1e-310
+    neurons = Neurons.at([[0.0, 0.0], [50.0, 0.0]], 1.0)
+    before = neurons.copy()
+    rule = {"inhibition": 0.5, "learning_rate": 0.1, "width_learning_rate": 1.0}
+    with pytest.raises(FloatingPointError, match=r"neuron 0 .* at sample 151 .*lower learning_rate"):
+        twin.learn(neurons, np.zeros((200, 2)), sample_widths=sample_widths, **rule)
+    np.testing.assert_array_equal(neurons.centers, before.centers)
+    np.testing.assert_array_equal(neurons.widths, before.widths)
+    assert neurons.seen == [0]
+
+
+@pytest.mark.parametrize("twin", [reference, native])
+def test_a_rate_far_too_large_for_the_width_says_what_to_lower_it_to(twin):
+    neurons = Neurons.at([[0.0]], 1e-3)
+    with pytest.raises(FloatingPointError, match=r"lower learning_rate to about 0\.0001"):
+        twin.learn(neurons, [[0.0], [0.01]], inhibition=0.5, learning_rate=1e308)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_a_bad_value_is_named_and_changes_nothing(bad):
+    x = np.random.default_rng(0).random((10_000, 3))
+    x[8765, 1] = bad
+    neurons = Neurons.at(np.random.default_rng(1).random((4, 3)), 0.5)
+    before = neurons.copy()
+    with pytest.raises(ValueError, match="row 8765, column 1"):
+        native.learn(neurons, x, inhibition=0.5, learning_rate=0.05)
+    np.testing.assert_array_equal(neurons.centers, before.centers)
+    assert neurons.seen == [0]
+
+
+def test_a_value_too_large_for_the_model_is_named():
+    neurons = Neurons.at([[0.0]], 1.0, np.float32)
+    with pytest.raises(ValueError, match=r"1e\+300 at row 1, column 0.*float32"):
+        native.learn(neurons, [[0.0], [1e300]], inhibition=0.5, learning_rate=0.1)
+
+
+def test_a_bad_sample_width_is_named_and_changes_nothing():
+    neurons = Neurons.at([[0.0]], 1.0)
+    rule = {"inhibition": 0.5, "learning_rate": 0.1, "width_learning_rate": 0.1}
+    with pytest.raises(ValueError, match=r"-1\.0 at row 2"):
+        native.learn(neurons, np.zeros((3, 1)), sample_widths=[1.0, 1.0, -1.0], **rule)
+    assert neurons.seen == [0]
+
+
+def run_python(code: str, **environment: str) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("isa", native.available())
+def test_the_variable_forces_an_instruction_set(isa):
+    done = run_python("import gaussian_neurons as g; g.show_config()", GAUSSIAN_NEURONS_ISA=isa)
+    assert f"instruction set {isa} " in done.stdout
+
+
+def test_an_unknown_instruction_set_lists_those_there_are():
+    done = run_python("import gaussian_neurons", GAUSSIAN_NEURONS_ISA="mmx")
+    assert done.returncode != 0
+    assert "no instruction set 'mmx' here" in done.stderr
+    assert "baseline" in done.stderr
