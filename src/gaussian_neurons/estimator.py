@@ -244,9 +244,8 @@ class GaussianNeurons(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         squares = native.squared_distances(neurons.centers, neurons.centers)
         repulsion = np.exp(-squares / neurons.widths).sum(dtype=np.float64) - len(neurons)
         attraction = 0.0
-        for begin in range(0, len(x), DRAWS_AT_ONCE):
-            rows = native.squared_distances(x[begin : begin + DRAWS_AT_ONCE], neurons.centers)
-            attraction += np.exp(-rows / neurons.widths).sum(dtype=np.float64)
+        for _, distances in native.distance_blocks(x, neurons.centers):
+            attraction += np.exp(-distances / neurons.widths).sum(dtype=np.float64)
         return float(-attraction + len(x) * self._settings().inhibition * repulsion)
 
     # ---- files ------------------------------------------------------------------------------------
@@ -265,7 +264,7 @@ class GaussianNeurons(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
 
         No code of the file is run. A file that is cut off, foreign, newer or changed is refused.
         """
-        parameters, learner, attributes = model_file.load(path)
+        parameters, learner, attributes = model_file.load(path, known=cls._get_param_names())
         model = cls(**parameters)
         model.__dict__.update(attributes, _learner=learner)
         return model
@@ -370,17 +369,19 @@ class GaussianNeurons(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         rows: Array = validate_data(self, X, reset=False, dtype="numeric", ensure_all_finite=False)
         return rows
 
-    def _log_responses(self, x: Array) -> Array:
-        """log f of the learned neurons, (n_rows, n_clusters_)."""
+    def _strongest(self, x: Array) -> tuple[NDArray[np.int64], Array]:
+        """For each row the cluster that responds most and its log-response: -1, -inf without any."""
         neurons, learned = self._now.neurons, self.learned_
-        squares = native.squared_distances(x, neurons.centers[learned])
-        responses: Array = -squares / neurons.widths[learned]
-        return responses
+        cluster = np.full(len(x), -1)
+        response = np.full(len(x), -np.inf, neurons.centers.dtype)
+        for begin, distances in native.distance_blocks(x, neurons.centers[learned]):
+            if learned.any():
+                scores = -distances / neurons.widths[learned]
+                rows = slice(begin, begin + len(scores))
+                cluster[rows], response[rows] = scores.argmax(axis=1), scores.max(axis=1)
+        return cluster, response
 
     def _predict(self, x: Array) -> NDArray[np.int64]:
-        responses = self._log_responses(x)
-        if not responses.shape[1]:
-            return np.full(len(x), -1)
-        labels = np.asarray(responses.argmax(axis=1), np.int64)
-        labels[responses.max(axis=1) < np.log(NO_RESPONSE)] = -1
-        return labels
+        cluster, response = self._strongest(x)
+        cluster[response < np.log(NO_RESPONSE)] = -1
+        return cluster

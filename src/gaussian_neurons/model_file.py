@@ -1,7 +1,7 @@
 """A learner and its parameters, as the arrays and facts of a model file, and back."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import fields
 from typing import Any
 
@@ -45,11 +45,15 @@ def save(
     persistence.write(path, arrays, facts)
 
 
-def load(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Learner, dict[str, Any]]:
-    """Read what `save` wrote: (parameters, learner, attributes)."""
+def load(
+    path: str | os.PathLike[str], known: Collection[str]
+) -> tuple[dict[str, Any], Learner, dict[str, Any]]:
+    """Read what `save` wrote: (parameters, learner, attributes). Parameters must be among the known."""
     arrays, facts = persistence.read(path)
     try:
         parameters = {name: _from_plain(value, arrays) for name, value in facts["parameters"].items()}
+        if not set(parameters) <= set(known):
+            raise ValueError(f"unknown parameters: {sorted(set(parameters) - set(known))}")
         learner = Learner(
             recent=arrays["recent"],
             recent_widths=arrays["recent_widths"],

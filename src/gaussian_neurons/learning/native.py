@@ -14,7 +14,7 @@ from gaussian_neurons.mapped import mapping_of, release
 from gaussian_neurons.state import Neurons, unchanged_on_error
 
 VARIABLE = "GAUSSIAN_NEURONS_ISA"
-ROWS_AT_ONCE = 1 << 20  # numbers in a block of rows, where a block must be copied or answered whole
+NUMBERS_AT_ONCE = 1 << 20  # numbers in a block of rows, where a block must be copied or answered whole
 
 
 def learn(
@@ -69,16 +69,25 @@ def squared_distances(samples: ArrayLike, centers: NDArray[Any]) -> NDArray[Any]
     """|x - mu_i|^2 for every sample and center, (n, K), in the precision of the centers."""
     x = np.asarray(samples)
     out = np.empty((len(x), len(centers)), centers.dtype)
-    for begin, rows in readable_blocks(x, most=ROWS_AT_ONCE // max(x.shape[1], len(centers)) + 1):
-        row, column = _core.squared_distances(rows, centers, out[begin : begin + len(rows)])
-        if row >= 0:
-            raise not_finite(begin + row, column, float(x[begin + row, column]), centers.dtype.name)
+    for begin, block in distance_blocks(x, centers):
+        out[begin : begin + len(block)] = block
     return out
+
+
+def distance_blocks(x: NDArray[Any], centers: NDArray[Any]) -> Iterator[tuple[int, NDArray[Any]]]:
+    """The same in blocks of rows, (number of the first row, (m, K)): for more rows than fit in memory."""
+    for begin, rows in readable_blocks(x, most=NUMBERS_AT_ONCE // max(x.shape[1], len(centers), 1) + 1):
+        block = np.empty((len(rows), len(centers)), centers.dtype)
+        row, column = _core.squared_distances(rows, centers, block)
+        if row >= 0:
+            row += begin
+            raise not_finite(row, column, float(x[row, column]), centers.dtype.name)
+        yield begin, block
 
 
 def require_finite(samples: NDArray[Any], dtype: Any) -> None:
     """Raise a ValueError that names the first value which is not finite in the precision `dtype`."""
-    for begin, rows in readable_blocks(samples, most=ROWS_AT_ONCE // max(samples.shape[1], 1) + 1):
+    for begin, rows in readable_blocks(samples, most=NUMBERS_AT_ONCE // max(samples.shape[1], 1) + 1):
         with np.errstate(over="ignore"):
             bad = ~np.isfinite(rows.astype(dtype, copy=False))
         if bad.any():
@@ -101,7 +110,7 @@ def readable_blocks(x: NDArray[Any], most: int | None = None) -> Iterator[tuple[
     )
     mapping = mapping_of(x)
     if most is None:
-        most = max(len(x), 1) if in_place and mapping is None else ROWS_AT_ONCE // max(x.shape[1], 1) + 1
+        most = max(len(x), 1) if in_place and mapping is None else NUMBERS_AT_ONCE // max(x.shape[1], 1) + 1
     for begin in range(0, len(x), most):
         rows = x[begin : begin + most]
         yield begin, rows if in_place else np.ascontiguousarray(rows, np.float64)

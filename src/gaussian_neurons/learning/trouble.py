@@ -12,7 +12,8 @@ def diverged(neurons: Neurons, neuron: int, learning_rate: float) -> FloatingPoi
     return FloatingPointError(
         f"neuron {neuron} stopped being finite at sample {neurons.seen[0]} of the stream: "
         f"learning_rate={learning_rate:g} is too large for a width of {smallest:g}. "
-        f"A step is learning_rate / width times the distance; lower learning_rate to about {0.1 * smallest:g} or raise the width. Nothing was changed."
+        f"A step is learning_rate / width times the distance; "
+        f"lower learning_rate to about {0.1 * smallest:g} or raise the width. Nothing was changed."
     )
 
 

@@ -1,0 +1,121 @@
+"""Which neurons learned: facts by hand, and the paper's settings on the real data over several seeds."""
+
+import numpy as np
+import pytest
+
+from gaussian_neurons import GaussianNeurons, Neurons
+from gaussian_neurons.diagnostics import diagnose, find_twins
+from tests.conftest import neighbourhoods, patches
+
+UNIT = (np.zeros(2), np.ones(2))
+
+
+def test_facts_by_hand():
+    neurons = Neurons.at([[1.0, 0.0], [0.5, 0.5]], [1.0, 2.0])
+    neurons.centers[:] = [[0.0, 1.0], [0.5, 0.5]]
+    neurons.widths[:] = [0.5, 2.0]
+    recent = np.array([[0.0, 1.0], [0.0, 1.0], [0.0, 1.0], [0.5, 0.5]])
+    facts = diagnose(neurons, recent, *UNIT)
+    np.testing.assert_allclose(facts.domain_distance, [1.0, 0.0])
+    np.testing.assert_allclose(facts.cosine, [0.0, 1.0], atol=1e-15)
+    np.testing.assert_allclose(facts.width_change, [0.5, 1.0])
+    np.testing.assert_allclose(facts.share, [0.75, 0.25])
+    np.testing.assert_allclose(facts.mean_response, [1.0, 1.0])
+
+
+def test_a_neuron_that_wins_from_afar_has_not_learned():
+    # It is the nearest to half of the samples, but responds with exp(-9) to them.
+    neurons = Neurons.at([[0.0, 0.0], [4.0, 0.0]], 1.0)
+    facts = diagnose(neurons, np.array([[0.0, 0.0], [7.0, 0.0]]), *UNIT)
+    np.testing.assert_allclose(facts.share, 0.5)
+    assert facts.learned.tolist() == [True, False]
+
+
+def test_a_neuron_on_a_stray_sample_has_not_learned():
+    recent = np.zeros((1000, 2))
+    recent[0] = 5.0
+    facts = diagnose(Neurons.at([[0.0, 0.0], [5.0, 5.0]], 1.0), recent, *UNIT)
+    assert facts.mean_response.tolist() == [1.0, 1.0]
+    assert facts.learned.tolist() == [True, False]
+
+
+def test_twins_are_one_cluster_and_reported():
+    neurons = Neurons.at([[0.0, 0.0], [3.0, 3.0], [0.0, 1e-3], [3.0, 3.0], [3.0, 3.0]], 1.0)
+    assert find_twins(neurons).tolist() == [-1, -1, 0, 1, 1]
+    facts = diagnose(neurons, np.array([[0.0, 0.0], [3.0, 3.0]]), *UNIT)
+    assert facts.learned.tolist() == [True, True, False, False, False]
+    assert facts.twins == [(2, 0), (3, 1), (4, 1)]
+    np.testing.assert_allclose(facts.share, 0.5)
+
+
+def test_a_narrow_neuron_inside_a_wide_one_is_no_twin():
+    neurons = Neurons.at([[0.0, 0.0], [0.0, 0.2]], [100.0, 0.1])
+    assert find_twins(neurons).tolist() == [-1, -1]
+
+
+def test_collapsed_neurons_count_once():
+    model = GaussianNeurons(4, width=1.0, inhibition=0.01, init=[[0.1], [0.1], [0.12], [0.9]], domain=(0, 1))
+    model.partial_fit(np.random.default_rng(0).normal(0.5, 0.05, (5000, 1)))
+    assert model.n_clusters_ == 1
+    assert len(model.diagnosis_.twins) == 3
+
+
+def test_a_domain_of_no_extent_is_told_by_distance():
+    facts = diagnose(Neurons.at([[1.0, 1.0], [2.0, 2.0]], 1.0), np.ones((5, 2)), np.ones(2), np.ones(2))
+    assert facts.domain_distance.tolist() == [0.0, np.inf]
+
+
+# ---- the paper's settings ---------------------------------------------------------------------------
+
+
+def is_pattern(center: np.ndarray) -> bool:
+    """What a person calls a filter: neighbouring pixels agree, as they do not in noise.
+
+    The mean squared step between neighbours, over that between any two pixels. Uniform noise has 1.
+    """
+    image = np.clip(center, 0, 1).reshape(int(np.sqrt(len(center))), -1)
+    steps = np.concatenate([np.diff(image, axis=0).ravel(), np.diff(image, axis=1).ravel()])
+    return bool((steps**2).mean() < 0.5 * 2 * image.var() or image.std() < 0.1)
+
+
+FIGURE_2 = {  # width, inhibition, classes, least and most learned
+    "2a": (1.0, 1 / 2, None, 4, 9),
+    "2c": (0.5, 1 / 2, None, 2, 12),  # a tenth of the published samples
+    "2d": (1.0, 1 / 9, None, 9, 15),
+    "2f": (0.5, 1 / 2, 1, 0, 6),
+}
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("name", FIGURE_2)
+def test_learned_is_what_a_person_would_call_a_filter(mnist, name, seed):
+    images, labels = mnist
+    width, inhibition, digit, least, most = FIGURE_2[name]
+    X = patches(images if digit is None else images[labels == digit], 5, 10**6, seed)
+    model = GaussianNeurons(
+        16, width=width, inhibition=inhibition, learning_rate=0.1, domain=(0, 1), random_state=seed
+    ).partial_fit(X)
+    facts = model.diagnosis_
+    # Neurons on their way (a response above that of noise, below that of a filter) are nobody's.
+    settled = (facts.mean_response >= 0.01) | (facts.mean_response < 3e-4)
+    picture = np.array([is_pattern(center) for center in model.centers_])
+    np.testing.assert_array_equal(facts.learned[settled], picture[settled])
+    assert least <= model.n_clusters_ <= most
+    if name == "2a":  # Table 1
+        assert (facts.domain_distance[facts.learned] < 1.1).all()
+        assert (facts.domain_distance[~facts.learned] > 1.2).all()
+        assert (facts.cosine[~facts.learned] > 0.75).all()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_learned_is_whose_width_left_its_start(mnist, seed):
+    """Figure 5d: the paper tells learned neurons by their widths; so does the rule."""
+    X, widths = neighbourhoods(mnist[0], 5, 200_000, 0.1, seed)
+    model = GaussianNeurons(
+        9, width=10.0, learning_rate=0.1, width_learning_rate=0.1, domain=(0, 1), random_state=seed
+    ).partial_fit(X, sample_width=widths)
+    facts = model.diagnosis_
+    assert 3 <= model.n_clusters_ <= 5
+    assert (facts.width_change[facts.learned] < 0.7).all()
+    assert (facts.width_change[~facts.learned] > 0.8).all()
+    assert model.widths_[facts.learned].min() == pytest.approx(0.6, abs=0.15)  # the black patch
