@@ -20,8 +20,8 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 import numpy as np
 import psutil
 
-from gaussian_neurons import GaussianNeurons, Neurons, _core
-from gaussian_neurons.learning import native, reference
+from gaussian_neurons import GaussianNeurons, Neurons
+from gaussian_neurons.learning import _core, native, reference
 
 # K, D, widths learned, and the ratio to the reference that is aimed at: AVX-512, AVX2
 WORKLOADS = (

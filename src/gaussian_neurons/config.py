@@ -3,8 +3,7 @@
 import platform
 from importlib.metadata import version
 
-from gaussian_neurons import _core
-from gaussian_neurons.learning import native
+from gaussian_neurons.learning import _core, native
 
 
 def show_config() -> None:

@@ -78,17 +78,21 @@ class GaussianNeurons(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
     others once they are complete; until then the attributes tell what would come out if the stream
     ended there.
 
+    Rows of a memory-mapped file are read in place. `partial_fit` gives their pages back as it goes; `fit`
+    draws rows at random, for which the system may map as much of the file as it likes.
+
     Examples
     --------
     >>> import numpy as np
     >>> from gaussian_neurons import GaussianNeurons
     >>> random = np.random.default_rng(0)
-    >>> X = random.normal(random.choice([-3.0, 0.0, 3.0], size=(2000, 1)), 0.3)
-    >>> model = GaussianNeurons(n_neurons=10, width=0.5, random_state=0).fit(X)
+    >>> places = np.array([[0.0, 0.0], [0.0, 3.0], [3.0, 0.0]])
+    >>> X = random.normal(places[random.integers(3, size=2000)], 0.3)
+    >>> model = GaussianNeurons(n_neurons=10, width=1.0, random_state=0).fit(X)
     >>> model.n_clusters_
     3
-    >>> np.sort(model.cluster_centers_.ravel()).round(1)
-    array([-3., -0.,  3.])
+    >>> model.predict([[0.1, 2.9], [0.1, 3.1], [50.0, 50.0]]) == model.predict([[0.0, 3.0]])
+    array([ True,  True, False])
     """
 
     def __init__(
@@ -233,9 +237,7 @@ class GaussianNeurons(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
 
         Minus infinity where nothing was learned.
         """
-        x = self._check_more_rows(X)
-        responses = self._log_responses(x)
-        return responses.max(axis=1) if responses.shape[1] else np.full(len(x), -np.inf, responses.dtype)
+        return self._strongest(self._check_more_rows(X))[1]
 
     def cost(self, X: ArrayLike) -> float:
         """E, the paper's cost of the rows: what learning descends. Divide by the rows for a mean."""
