@@ -17,14 +17,22 @@
 
 namespace gaussian_neurons::GN_ISA {
 
-constexpr long tile_vectors = GN_VECTOR_REGISTERS >= 32 ? 2 : 1;  // vectors of lanes in a tile of pairs
-constexpr long tile_steps = GN_VECTOR_REGISTERS / 2;              // dimensions times vectors in a tile of steps
+constexpr long tile_steps = GN_VECTOR_REGISTERS / 2;  // dimensions times vectors in a tile of steps
 
 // The lanes that row j computes itself: those of its own group and the groups before.
 template <class S>
 GN_INLINE long computed_lanes(const Layer<S>& layer, long j) {
     long end = (j / group + 1) * group;
     return end < layer.stride ? end : layer.stride;
+}
+
+// Call f on the lanes that row j computes itself, in the widest vectors that fit.
+template <class S, class F>
+GN_INLINE void for_computed_lanes(const Layer<S>& layer, long j, F f) {
+    using N = Narrow<S>;
+    long lane = 0, end = computed_lanes(layer, j);
+    for (; lane + S::lanes <= end; lane += S::lanes) f(S{}, lane);
+    for (; lane < end; lane += N::lanes) f(N{}, lane);
 }
 
 // Fill in the squares above the diagonal.
@@ -46,67 +54,50 @@ void mirror(const Layer<S>& layer, typename S::number* matrix) {
 
 // ---- |mu_i - mu_j|^2 and |mu_i - x|^2 -------------------------------------------------------------
 
-// R neurons j, and the sample where there is one, against the neurons i of a few vectors V.
-template <class V, long R, long Vectors, bool Sample, class S>
+// R neurons j, and the sample where it is wanted, against the neurons i of one vector V.
+template <class V, long R, bool Sample, class S>
 void measure_tile(const Layer<S>& layer, long row, long lane, const typename S::number* x) {
     using T = typename S::number;
-    constexpr long L = V::lanes;
     const long D = layer.D, stride = layer.stride;
-    typename V::vector sum[R][Vectors], to_sample[Vectors] = {};
+    const long before = row - lane < 2 * group ? row - lane : 2 * group;
+    const T* start = layer.diagonal + (group + before) * S::lanes;  // the diagonal, or zeros
+    typename V::vector sum[R], to_sample = {};
     GN_UNROLL
-    for (long v = 0; v < Vectors; ++v) {
-        long before = row - lane - v * L;  // the diagonal, or zeros
-        const T* start = layer.diagonal + (group + (before < 2 * group ? before : 2 * group)) * S::lanes;
-        GN_UNROLL
-        for (long r = 0; r < R; ++r) sum[r][v] = load<V>(start + r * S::lanes);
-    }
-    const T *center = layer.centers + lane, *theirs = layer.centers + row;
-    for (long d = 0; d < D; ++d, center += stride, theirs += stride) {
-        typename V::vector mine[Vectors];
-        GN_UNROLL
-        for (long v = 0; v < Vectors; ++v) {
-            mine[v] = load<V>(center + v * L);
-            if constexpr (Sample) {
-                auto difference = mine[v] - x[d];
-                to_sample[v] += difference * difference;
-            }
+    for (long r = 0; r < R; ++r) sum[r] = load<V>(start + r * S::lanes);
+    const T *mine = layer.centers + lane, *theirs = layer.centers + row;
+    for (long d = 0; d < D; ++d, mine += stride, theirs += stride) {
+        auto center = load<V>(mine);
+        if constexpr (Sample) {
+            auto difference = center - x[d];
+            to_sample += difference * difference;
         }
         GN_UNROLL
-        for (long r = 0; r < R; ++r)
-            GN_UNROLL
-            for (long v = 0; v < Vectors; ++v) {
-                auto difference = mine[v] - theirs[r];
-                sum[r][v] += difference * difference;
-            }
+        for (long r = 0; r < R; ++r) {
+            auto difference = center - theirs[r];
+            sum[r] += difference * difference;
+        }
     }
     GN_UNROLL
-    for (long v = 0; v < Vectors; ++v) {
-        GN_UNROLL
-        for (long r = 0; r < R; ++r)
-            store<V>(layer.pairs + (row + r) * stride + lane + v * L, sum[r][v]);
-        if constexpr (Sample) store<V>(layer.distance + lane + v * L, to_sample[v]);
-    }
+    for (long r = 0; r < R; ++r) store<V>(layer.pairs + (row + r) * stride + lane, sum[r]);
+    if constexpr (Sample) store<V>(layer.distance + lane, to_sample);
 }
 
 // The tile of just so many rows: 1 to `group`.
-template <class V, long Vectors, bool Sample, class S, long R = group>
+template <class V, bool Sample, class S, long R = group>
 GN_INLINE void measure_rows(const Layer<S>& layer, long row, long lane, const typename S::number* x) {
     if constexpr (R > 0) {
         if (layer.K - row >= R)
-            measure_tile<V, R, Vectors, Sample>(layer, row, lane, x);
+            measure_tile<V, R, Sample>(layer, row, lane, x);
         else
-            measure_rows<V, Vectors, Sample, S, R - 1>(layer, row, lane, x);
+            measure_rows<V, Sample, S, R - 1>(layer, row, lane, x);
     }
 }
 
 template <bool Sample, class S>
 GN_INLINE void measure_group(const Layer<S>& layer, long row, const typename S::number* x) {
-    using N = Narrow<S>;
-    long lane = 0, end = computed_lanes(layer, row);
-    for (; lane + tile_vectors * S::lanes <= end; lane += tile_vectors * S::lanes)
-        measure_rows<S, tile_vectors, Sample>(layer, row, lane, x);
-    for (; lane + S::lanes <= end; lane += S::lanes) measure_rows<S, 1, Sample>(layer, row, lane, x);
-    for (; lane < end; lane += N::lanes) measure_rows<N, 1, Sample>(layer, row, lane, x);
+    for_computed_lanes(layer, row, [&](auto v, long lane) {
+        measure_rows<decltype(v), Sample>(layer, row, lane, x);
+    });
 }
 
 // All pairs, and the sample with the last group, whose rows meet every lane.
@@ -136,15 +127,6 @@ void measure_sample(const Layer<S>& layer, const typename S::number* x) {
 }
 
 // ---- w_ij and f_i(x) ------------------------------------------------------------------------------
-
-// Call f on the lanes that row j computes itself, in the widest vectors that fit.
-template <class S, class F>
-GN_INLINE void for_computed_lanes(const Layer<S>& layer, long j, F f) {
-    using N = Narrow<S>;
-    long lane = 0, end = computed_lanes(layer, j);
-    for (; lane + S::lanes <= end; lane += S::lanes) f(S{}, lane);
-    for (; lane < end; lane += N::lanes) f(N{}, lane);
-}
 
 template <class S>
 void weigh_equal(const Layer<S>& layer, Rule rule) {
@@ -198,31 +180,32 @@ void weigh_sample(const Layer<S>& layer, Rule rule) {
 
 // ---- Equation 1 -----------------------------------------------------------------------------------
 
-template <class S, long Dims, long Vectors>
+// A few dimensions of the neurons in a few vectors V.
+template <class V, long Dims, long Vectors, class S>
 void move_tile(const Layer<S>& layer, long dim, long lane, const typename S::number* x) {
     using T = typename S::number;
-    using V = typename S::vector;
-    constexpr long L = S::lanes;
+    using Lanes = typename V::vector;
+    constexpr long L = V::lanes;
     const long K = layer.K, stride = layer.stride;
-    V step[Dims][Vectors], pull[Vectors], push[Vectors];
+    Lanes step[Dims][Vectors], pull[Vectors], push[Vectors];
     GN_UNROLL
     for (long v = 0; v < Vectors; ++v) {
-        pull[v] = load<S>(layer.pull + lane + v * L);
-        push[v] = load<S>(layer.push + lane + v * L);
+        pull[v] = load<V>(layer.pull + lane + v * L);
+        push[v] = load<V>(layer.push + lane + v * L);
     }
     const T* mine = layer.centers + dim * stride + lane;
     GN_UNROLL
     for (long d = 0; d < Dims; ++d, mine += stride)
         GN_UNROLL
         for (long v = 0; v < Vectors; ++v) {
-            V center = load<S>(mine + v * L);
+            Lanes center = load<V>(mine + v * L);
             step[d][v] = pull[v] * (x[dim + d] - center) - push[v] * center;
         }
     const T *weights = layer.weights + lane, *theirs = layer.centers + dim * stride;
     for (long j = 0; j < K; ++j, weights += stride, ++theirs) {
-        V weight[Vectors];
+        Lanes weight[Vectors];
         GN_UNROLL
-        for (long v = 0; v < Vectors; ++v) weight[v] = load<S>(weights + v * L);
+        for (long v = 0; v < Vectors; ++v) weight[v] = load<V>(weights + v * L);
         const T* their = theirs;
         GN_UNROLL
         for (long d = 0; d < Dims; ++d, their += stride)
@@ -235,36 +218,39 @@ void move_tile(const Layer<S>& layer, long dim, long lane, const typename S::num
     for (long d = 0; d < Dims; ++d, mine += stride, moved += stride)
         GN_UNROLL
         for (long v = 0; v < Vectors; ++v)
-            store<S>(moved + v * L, load<S>(mine + v * L) + step[d][v]);
+            store<V>(moved + v * L, load<V>(mine + v * L) + step[d][v]);
 }
 
 // The tile of just so many dimensions.
-template <class S, long Vectors, long Dims>
+template <class V, long Vectors, long Dims, class S>
 GN_INLINE void move_dims(const Layer<S>& layer, long dims, long dim, long lane,
                          const typename S::number* x) {
     if constexpr (Dims > 0) {
         if (dims == Dims)
-            move_tile<S, Dims, Vectors>(layer, dim, lane, x);
+            move_tile<V, Dims, Vectors>(layer, dim, lane, x);
         else
-            move_dims<S, Vectors, Dims - 1>(layer, dims, dim, lane, x);
+            move_dims<V, Vectors, Dims - 1>(layer, dims, dim, lane, x);
     }
 }
 
-template <class S, long Vectors>
+template <class V, long Vectors, class S>
 GN_INLINE void move_lanes(const Layer<S>& layer, long lane, const typename S::number* x) {
     constexpr long most = tile_steps / Vectors;
     long tiles = (layer.D + most - 1) / most;
     for (long t = 0; t < tiles; ++t) {  // as even as D allows: a lone last dimension would be slow
         long dim = t * layer.D / tiles, end = (t + 1) * layer.D / tiles;
-        move_dims<S, Vectors, most>(layer, end - dim, dim, lane, x);
+        move_dims<V, Vectors, most>(layer, end - dim, dim, lane, x);
     }
 }
 
 template <class S>
 void move(Layer<S>& layer, const typename S::number* x) {
-    long lane = 0;
-    for (; lane + 2 * S::lanes <= layer.stride; lane += 2 * S::lanes) move_lanes<S, 2>(layer, lane, x);
-    if (lane < layer.stride) move_lanes<S, 1>(layer, lane, x);
+    using N = Narrow<S>;
+    constexpr long L = S::lanes;
+    long lane = 0, end = computed_lanes(layer, layer.K - 1);
+    for (; lane + 2 * L <= end; lane += 2 * L) move_lanes<S, 2>(layer, lane, x);
+    for (; lane + L <= end; lane += L) move_lanes<S, 1>(layer, lane, x);
+    for (; lane < end; lane += N::lanes) move_lanes<N, 1>(layer, lane, x);
     layer.swap();
 }
 
