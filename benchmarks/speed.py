@@ -2,20 +2,26 @@
 
     python -m benchmarks.speed [--json FILE] [--repetitions N]
 
-Both learn from the same samples, turn by turn, so that noise hits both; each figure is the median over
-the turns. "Peak" is what independent multiply-adds reach on this core in this run.
+Every workload has a process of its own, pinned to one core. There the core and the reference learn from
+the same samples turn by turn, so that noise hits both; a figure is the median over the turns. "Peak" is
+what independent multiply-adds reach on this core in the same process.
+
+NumPy's time depends on its memory allocator: arrays as large as the reference makes may be returned to
+the system and fetched again at every step. "x NumPy" is what a fresh process gives, "x warm" the same
+with an allocator that is told to keep its memory.
 """
 
 import argparse
 import json
 import os
+import signal
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
-
-for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(variable, "1")
 
 import numpy as np
 import psutil
@@ -23,89 +29,82 @@ import psutil
 from gaussian_neurons import GaussianNeurons, Neurons
 from gaussian_neurons.learning import _core, native, reference
 
-# K, D, widths learned, and the ratio to the reference that is aimed at: AVX-512, AVX2
+# K, D, widths learned, and the ratio to the reference that is aimed at in single precision
 WORKLOADS = (
     (16, 25, False, {"avx512": 120, "avx2": 60}),
     (50, 75, False, {"avx512": 100}),
     (16, 169, False, {"avx512": 100}),
     (9, 25, True, {"avx512": 80}),
+    (256, 128, False, {}),
 )
-
-
-def pair_numbers(K: int, lanes: int, group: int) -> int:
-    """Pairs that the core measures and weighs: squares on and below the diagonal, whole vectors."""
-    total, stride = 0, -(-K // lanes) * lanes
-    for row in range(K):
-        total += min((row // group + 1) * group, stride)
-    return total
+PARTS = ("useful", "padding", "exponentials", "waiting")
+ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")}
+KEEP_MEMORY = {"MALLOC_MMAP_THRESHOLD_": str(1 << 30), "MALLOC_TRIM_THRESHOLD_": str(1 << 31)}
 
 
 def budget(K: int, D: int, widths: bool, core: dict[str, float], measured: float) -> dict[str, float]:
-    """Parts of a sample's time: what the equations need, what the core does on top, exponentials, rest.
+    """Parts of a sample's time, counted in multiply-adds at the peak and exponentials at their rate.
 
-    Counted in multiply-adds at the measured peak. The equations need for each pair D to measure it (its
-    subtractions count as free) and 2 D to move both neurons; for each neuron D to measure the sample
-    and D to move.
+    The equations need, for each pair of neurons, D to measure it (subtractions count as free) and 2 D to
+    move both; for each neuron, D to measure the sample, and once more after moving where widths are
+    learned, and D to move. The core does more: whole vectors, whole squares of pairs.
     """
     lanes, group = int(core["lanes"]), int(core["group"])
     peak, exponentials = core["multiply_adds"] * 1e9, core["exponentials"] * 1e9
     stride = -(-K // lanes) * lanes
-    needed = K * (K - 1) / 2 * 3 * D + 2 * K * D
-    if widths:
-        needed += K * D  # the sample again, after the centers moved
-    pairs = pair_numbers(K, lanes, group)
-    done = pairs * D + K * stride * D + 3 * stride * D + (stride * D if widths else 0)
-    exps = (2 * pairs + K * stride + 3 * stride) if widths else (pairs + stride)
-    useful, extra, exp = needed / peak, (done - needed) / peak, exps / exponentials
-    return {
-        "useful": useful / measured,
-        "padding and repeats": extra / measured,
-        "exponentials": exp / measured,
-        "waiting": 1 - (useful + extra + exp) / measured,
-    }
+    moved = min(-(-K // group) * group, stride)
+    pairs = sum(min((row // group + 1) * group, stride) for row in range(K))
+    needed = K * (K - 1) / 2 * 3 * D + (3 if widths else 2) * K * D
+    done = pairs * D + K * moved * D + (4 if widths else 3) * moved * D
+    exps = 2 * pairs + K * stride + 3 * stride if widths else pairs + stride
+    parts = [needed / peak, (done - needed) / peak, exps / exponentials]
+    return dict(zip(PARTS, [*(part / measured for part in parts), 1 - sum(parts) / measured], strict=True))
 
 
-def learn_time(learn, neurons: Neurons, x: np.ndarray, **rule) -> float:
+def learn_time(learn: Callable[..., None], neurons: Neurons, x: np.ndarray, **rule) -> float:
     begin = time.perf_counter()
     learn(neurons, x, **rule)
     return (time.perf_counter() - begin) / len(x)
 
 
 def measure(K: int, D: int, widths: bool, repetitions: int) -> list[dict]:
+    """One workload on every instruction set and precision, beside the reference."""
     random = np.random.default_rng(0)
     n = int(min(200_000, 1.5e9 / (K * K * D)))
-    few = max(30, n // 1000)
+    few = max(5, n // 1000)
     x = random.random((n, D), np.float32)
     centers, width = random.random((K, D)), D / 25
     own = random.uniform(0.5, 1.5, n) * width if widths else None
     rule = {"inhibition": 0.5, "learning_rate": 0.1 * width, "width_learning_rate": 0.1 if widths else 0.0}
-    cases = [(isa, dtype) for isa in native.available() for dtype in (np.float32, np.float64)]
+    cases = [(isa, dtype) for isa in native.available() for dtype in ("float32", "float64")]
     times: dict = {case: [] for case in cases}
     cores: dict = {case: [] for case in cases}
     slow = []
     for _ in range(repetitions):
         for isa, dtype in cases:
             with native.using(isa):
-                probe = _core.measure_core_single if dtype == np.float32 else _core.measure_core_double
+                probe = _core.measure_core_single if dtype == "float32" else _core.measure_core_double
                 cores[isa, dtype].append(probe(0.02))
-                neurons = Neurons.at(centers, width, dtype)
-                times[isa, dtype].append(learn_time(native.learn, neurons, x, sample_widths=own, **rule))
+                fast = Neurons.at(centers, width, np.dtype(dtype).type)
+                times[isa, dtype].append(learn_time(native.learn, fast, x, sample_widths=own, **rule))
             part = None if own is None else own[:few]
-            slow.append(
-                learn_time(reference.learn, Neurons.at(centers, width), x[:few], sample_widths=part, **rule)
-            )
+            plain = Neurons.at(centers, width)
+            slow.append(learn_time(reference.learn, plain, x[:few], sample_widths=part, **rule))
     rows = []
-    for case in cases:
-        isa, dtype = case
-        seconds = statistics.median(times[case])
-        core = {name: statistics.median(c[name] for c in cores[case]) for name in cores[case][0]}
+    for isa, dtype in cases:
+        seconds = statistics.median(times[isa, dtype])
+        core = {
+            name: statistics.median(c[name] for c in cores[isa, dtype])
+            for name in ("multiply_adds", "exponentials")
+        }
+        core |= {name: cores[isa, dtype][0][name] for name in ("lanes", "group")}
         rows.append(
             {
                 "K": K,
                 "D": D,
                 "widths_learned": widths,
                 "instruction_set": isa,
-                "precision": np.dtype(dtype).name,
+                "precision": dtype,
                 "million_samples_a_second": 1e-6 / seconds,
                 "ratio_to_reference": statistics.median(slow) / seconds,
                 "reference_microseconds": statistics.median(slow) * 1e6,
@@ -116,7 +115,7 @@ def measure(K: int, D: int, widths: bool, repetitions: int) -> list[dict]:
     return rows
 
 
-def memory_of_mapped_learning(rows: int = 10_000_000, columns: int = 25) -> float:
+def measure_mapped_memory(rows: int = 10_000_000, columns: int = 25) -> float:
     """MiB that learning from a mapped file of 10^7 rows adds to the process, at its highest."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "rows.npy"
@@ -130,50 +129,95 @@ def memory_of_mapped_learning(rows: int = 10_000_000, columns: int = 25) -> floa
         Path("/proc/self/clear_refs").write_text("5")  # forget the highest so far
         before = psutil.Process().memory_info().rss
         model.partial_fit(x)
-        highest = int(
-            next(
-                line for line in Path("/proc/self/status").read_text().splitlines() if "VmHWM" in line
-            ).split()[1]
-        )
-        return (highest * 1024 - before) / 2**20
+        status = Path("/proc/self/status").read_text().splitlines()
+        highest = int(next(line for line in status if line.startswith("VmHWM")).split()[1]) * 1024
+        return (highest - before) / 2**20
+
+
+def measure_interrupt() -> float:
+    """Milliseconds from a signal to the end of a call that would go on for hours."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    x = np.broadcast_to(np.full(784, 0.5), (10**9, 784))
+    model = GaussianNeurons(256, width=10.0, domain=(0.0, 1.0), random_state=0)
+    signal.signal(signal.SIGALRM, interrupt)
+    begin = time.perf_counter()
+    signal.setitimer(signal.ITIMER_REAL, 0.5)
+    try:
+        model.partial_fit(x)
+    except KeyboardInterrupt:
+        return (time.perf_counter() - begin - 0.5) * 1e3
+    raise AssertionError("the call ended by itself")
+
+
+def in_a_process(job: str, environment: dict[str, str]) -> object:
+    """Run one job of this file in a fresh process and return what it found."""
+    command = [sys.executable, "-m", "benchmarks.speed", "--job", job]
+    done = subprocess.run(
+        command, env=os.environ | ONE_THREAD | environment, stdout=subprocess.PIPE, check=True
+    )
+    return json.loads(done.stdout)
+
+
+def run_job(job: list) -> object:
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    return {"speed": measure, "memory": measure_mapped_memory, "interrupt": measure_interrupt}[job[0]](
+        *job[1:]
+    )
+
+
+def print_row(row: dict) -> None:
+    widths = "learned" if row["widths_learned"] else "equal"
+    parts = " ".join(f"{row[part]:>{len(part) + 1}.0%}" for part in PARTS)
+    print(
+        f"{row['K']:>3} {row['D']:>4} {widths:>8} {row['instruction_set']:>9} {row['precision']:>8} "
+        f"{row['million_samples_a_second']:>8.3f} {row['ratio_to_reference']:>8.0f} "
+        f"{row['ratio_to_warm_reference']:>7.0f} {row['aim'] or '':>4} {row['peak_gflops']:>6.0f} {parts}",
+        flush=True,
+    )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--json", type=Path, help="also write the figures here")
     parser.add_argument("--repetitions", type=int, default=5)
+    parser.add_argument("--job", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-    results = []
-    parts = ("useful", "padding and repeats", "exponentials", "waiting")
-    print("Millions of samples a second on one core; shares are of the time that a sample takes.\n")
+    if arguments.job:
+        print(json.dumps(run_job(json.loads(arguments.job))))
+        return
+    results: list[dict] = []
     print(
-        f"{'K':>3} {'D':>4} {'widths':>7} {'set':>9} {'type':>8} {'M/s':>7} {'x NumPy':>8} {'aim':>5} "
-        f"{'peak GF/s':>10} {'useful':>7} {'padding':>8} {'exps':>6} {'waiting':>8}"
+        f"{'K':>3} {'D':>4} {'widths':>8} {'set':>9} {'type':>8} {'M/s':>8} {'x NumPy':>8} {'x warm':>7} "
+        f"{'aim':>4} {'GF/s':>6} " + " ".join(f"{part:>{len(part) + 1}}" for part in PARTS)
     )
     for K, D, widths, aims in WORKLOADS:
-        for row in measure(K, D, widths, arguments.repetitions):
+        job = json.dumps(["speed", K, D, widths, arguments.repetitions])
+        fresh, warm = in_a_process(job, {}), in_a_process(job, KEEP_MEMORY)
+        for row, warm_row in zip(fresh, warm, strict=True):
+            row["ratio_to_warm_reference"] = warm_row["ratio_to_reference"]
+            row["aim"] = aims.get(row["instruction_set"]) if row["precision"] == "float32" else None
             results.append(row)
-            aim = aims.get(row["instruction_set"]) if row["precision"] == "float32" else None
-            row["aim"] = aim
-            print(
-                f"{K:>3} {D:>4} {'learned' if widths else 'equal':>7} {row['instruction_set']:>9} "
-                f"{row['precision']:>8} {row['million_samples_a_second']:>7.3f} "
-                f"{row['ratio_to_reference']:>8.0f} {aim or '':>5} {row['peak_gflops']:>10.1f} "
-                + " ".join(f"{row[part]:>{w}.0%}" for part, w in zip(parts, (7, 8, 6, 8), strict=True)),
-                flush=True,
-            )
+            print_row(row)
     print(
-        "\nuseful   the multiply-adds that the equations need, at the core's peak: the fraction of peak"
-        "\npadding  multiply-adds on lanes without a neuron and on pairs done twice"
-        "\nexps     exponentials at the rate measured alone"
-        "\nwaiting  what is left: results that the next pass waits for, loads and stores"
+        "\nM/s           millions of samples a second, one at a time, on one core"
+        "\nGF/s          the core's peak: independent multiply-adds, two operations each"
+        "\nuseful        part of the time that the equations' multiply-adds need at that peak"
+        "\npadding       multiply-adds on lanes without a neuron and on pairs done twice"
+        "\nexponentials  at the rate that they reach alone"
+        "\nwaiting       what is left: results that the next pass waits for, loads and stores"
     )
     if Path("/proc/self/clear_refs").exists():
-        mebibytes = memory_of_mapped_learning()
+        mebibytes = in_a_process('["memory"]', {})
         print(f"\nLearning from a mapped file of 10^7 x 25 float32 (954 MiB) added {mebibytes:.0f} MiB.")
         results.append({"mapped_learning_mebibytes": mebibytes})
+    if hasattr(signal, "setitimer"):
+        milliseconds = in_a_process('["interrupt"]', {})
+        print(f"An interrupt ended a call (K = 256, D = 784) after {milliseconds:.0f} ms.")
+        results.append({"interrupt_milliseconds": milliseconds})
     if arguments.json:
         arguments.json.write_text(json.dumps(results, indent=1))
 

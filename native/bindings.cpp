@@ -32,8 +32,8 @@ using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 // One call learns for about this long, then returns so that Python can attend to signals.
 constexpr auto slice = std::chrono::milliseconds(20);
-constexpr double multiply_adds_between_clocks = 1 << 24;
-constexpr int64_t rows_between_clocks = 4096;
+constexpr double multiply_adds_between_clocks = 1 << 25;
+constexpr int64_t rows_between_clocks = 1024;
 
 const InstructionSet* current = nullptr;
 

@@ -95,10 +95,18 @@ struct Layer {
 
     // Whether every number of the state is finite: x - x is 0 just for those.
     bool finite() const {
-        T sum = 0;
-        for (long i = 0; i < D * stride; ++i) sum += centers[i] - centers[i];
-        for (long i = 0; i < stride; ++i) sum += widths[i] - widths[i];
-        return sum == 0;
+        typename S::vector sum = {};
+        for (long i = 0; i < D * stride; i += L) {
+            auto value = load<S>(centers + i);
+            sum += value - value;
+        }
+        for (long i = 0; i < stride; i += L) {
+            auto value = load<S>(widths + i);
+            sum += value - value;
+        }
+        for (long k = 0; k < L; ++k)
+            if (!(sum[k] == 0)) return false;
+        return true;
     }
 
     long first_not_finite() const {

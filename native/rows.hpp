@@ -1,6 +1,7 @@
 // Rows of somebody else's array, read where they lie: any strides, either precision.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 namespace gaussian_neurons {
@@ -16,22 +17,24 @@ struct BadValue {
     int64_t row = -1, column = -1;  // row < 0: every value was finite
 };
 
+// An exponent of all ones is that of infinities and of what is no number.
+inline bool is_finite(float x) { return (~std::bit_cast<uint32_t>(x) & 0x7f800000u) != 0; }
+inline bool is_finite(double x) { return (~std::bit_cast<uint64_t>(x) & 0x7ff0000000000000u) != 0; }
+
 template <class T, class From>
-BadValue copy_as(const Rows& rows, int64_t first, int64_t count, T* to) {
-    for (int64_t t = 0; t < count; ++t) {
-        const From* row = static_cast<const From*>(rows.data) + (first + t) * rows.row_stride;
-        T* out = to + t * rows.D;
-        T excess = 0;  // x - x is 0 for a finite x and not a number for any other
-        if (rows.column_stride == 1)
-            for (int64_t d = 0; d < rows.D; ++d) excess += (out[d] = T(row[d])) - out[d];
+BadValue copy_as(const Rows& rows, int64_t first, int64_t count, T* __restrict to) {
+    const int64_t D = rows.D, step = rows.column_stride;
+    for (int64_t t = 0; t < count; ++t, to += D) {
+        const From* __restrict row = static_cast<const From*>(rows.data) + (first + t) * rows.row_stride;
+        if (step == 1)
+            for (int64_t d = 0; d < D; ++d) to[d] = T(row[d]);
         else
-            for (int64_t d = 0; d < rows.D; ++d) {
-                out[d] = T(row[d * rows.column_stride]);
-                excess += out[d] - out[d];
-            }
-        if (excess == 0) continue;
-        for (int64_t d = 0; d < rows.D; ++d)
-            if (!(out[d] - out[d] == 0)) return {first + t, d};
+            for (int64_t d = 0; d < D; ++d) to[d] = T(row[d * step]);
+        unsigned bad = 0;
+        for (int64_t d = 0; d < D; ++d) bad |= !is_finite(to[d]);
+        if (!bad) continue;
+        for (int64_t d = 0; d < D; ++d)
+            if (!is_finite(to[d])) return {first + t, d};
     }
     return {};
 }
