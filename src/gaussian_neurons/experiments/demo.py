@@ -111,7 +111,8 @@ def main() -> None:
     (arguments.out / "demo.json").write_text(json.dumps(result, indent=1))
     draw(result, arguments.out / "demo.png")
     print(table(result))
-    print(f"\nThe picture is {arguments.out / 'demo.png'}; `--seed 3` makes another mixture.")
+    print(f"\nThe picture is {arguments.out / 'demo.png'}. For another mixture:")
+    print("    .venv/bin/python -m gaussian_neurons.experiments.demo --seed 3")
 
 
 if __name__ == "__main__":
