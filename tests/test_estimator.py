@@ -166,6 +166,17 @@ def test_it_works_in_a_pipeline():
     assert adjusted_rand_score(labels, pipeline.fit_predict(X)) > 0.99
 
 
+def test_what_was_read_does_not_change_and_cannot_be_written():
+    X = blobs()[0]
+    model = GaussianNeurons(4, random_state=0).fit(X)
+    read = model.centers_
+    kept = read.copy()
+    model.partial_fit(X)
+    np.testing.assert_array_equal(read, kept)
+    with pytest.raises(ValueError, match="read-only"):
+        model.centers_[0] = 0.0
+
+
 def test_labels_are_those_of_fit_alone(model):
     changed = copy.deepcopy(model).partial_fit(blobs()[0])
     with pytest.raises(AttributeError, match=r"use predict\(X\)"):

@@ -71,8 +71,10 @@ def test_core_is_reference_for_any_shape(K, D, case, seed):
             assert_twins(case, K, D, n=5, seed=seed)
 
 
-@pytest.mark.parametrize(("K", "D"), [(3, 2), (16, 25), (37, 11)])
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(
+    ("case", "K", "D"),
+    [*((case, K, D) for case in CASES for K, D in [(3, 2), (16, 25), (37, 11)]), ("both", 47, 120)],
+)
 def test_core_is_reference_over_ten_thousand_samples(case, K, D):
     centers, widths, x, rule = problem(case, K, D, 10_000, seed=K)
     slow = Neurons.at(centers, widths)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gaussian_neurons.answers import strongest
 from gaussian_neurons.learning import native
 from gaussian_neurons.state import Neurons
 
@@ -108,11 +109,10 @@ def _won(neurons: Neurons, recent: Array, twin_of: NDArray[np.int64]) -> tuple[A
     """Share of the samples that each neuron wins and its mean response to them, (K,) each."""
     share, mean_response = np.zeros(len(neurons)), np.zeros(len(neurons))
     single = np.flatnonzero(twin_of < 0)
-    log_responses = -native.squared_distances(recent, neurons.centers[single]) / neurons.widths[single]
     if len(recent):
-        winner = log_responses.argmax(axis=1)
+        winner, log_response = strongest(neurons.keep(twin_of < 0), recent)
         wins = np.bincount(winner, minlength=len(single))
-        total = np.bincount(winner, np.exp(log_responses.max(axis=1)), minlength=len(single))
+        total = np.bincount(winner, np.exp(log_response), minlength=len(single))
         share[single] = wins / len(recent)
         mean_response[single] = total / np.maximum(wins, 1)
     twins = np.flatnonzero(twin_of >= 0)

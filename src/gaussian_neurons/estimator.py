@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from gaussian_neurons import model_file, settings
+from gaussian_neurons import answers, model_file, settings
 from gaussian_neurons.diagnostics import Diagnosis
 from gaussian_neurons.first_data import Ready
 from gaussian_neurons.learner import DRAWN, Learner
@@ -23,6 +23,13 @@ Array = NDArray[Any]
 NO_RESPONSE = 1e-3  # a row to which every learned neuron responds less belongs to no cluster
 LEAST_DRAWS = 100_000  # samples that fit presents at least, however few rows there are
 DRAWS_AT_ONCE = 4096
+
+
+def _frozen(array: Array) -> Array:
+    """A copy that learning does not change, and that cannot be mistaken for the model's own."""
+    copied = array.copy()
+    copied.flags.writeable = False
+    return copied
 
 
 class GaussianNeurons(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
@@ -220,10 +227,7 @@ class GaussianNeurons(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
 
     def transform(self, X: ArrayLike) -> Array:
         """f_i(x), the response of every neuron to every row: (n_rows, n_neurons)."""
-        x = self._check_more_rows(X)
-        neurons = self._now.neurons
-        responses: Array = np.exp(-native.squared_distances(x, neurons.centers) / neurons.widths)
-        return responses
+        return answers.responses(self._now.neurons, self._check_more_rows(X))
 
     def predict(self, X: ArrayLike) -> NDArray[np.int64]:
         """The cluster of each row, 0 to n_clusters_ - 1, or -1 where no learned neuron responds.
@@ -241,14 +245,7 @@ class GaussianNeurons(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
 
     def cost(self, X: ArrayLike) -> float:
         """E, the paper's cost of the rows: what learning descends. Divide by the rows for a mean."""
-        x = self._check_more_rows(X)
-        neurons = self._now.neurons
-        squares = native.squared_distances(neurons.centers, neurons.centers)
-        repulsion = np.exp(-squares / neurons.widths).sum(dtype=np.float64) - len(neurons)
-        attraction = 0.0
-        for _, distances in native.distance_blocks(x, neurons.centers):
-            attraction += np.exp(-distances / neurons.widths).sum(dtype=np.float64)
-        return float(-attraction + len(x) * self._settings().inhibition * repulsion)
+        return answers.cost(self._now.neurons, self._check_more_rows(X), self._settings().inhibition)
 
     # ---- files ------------------------------------------------------------------------------------
 
@@ -275,15 +272,15 @@ class GaussianNeurons(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
 
     @property
     def centers_(self) -> Array:  # noqa: D102  (documented above, as scikit-learn does)
-        return self._now.neurons.centers
+        return _frozen(self._now.neurons.centers)
 
     @property
     def widths_(self) -> Array:  # noqa: D102
-        return self._now.neurons.widths
+        return _frozen(self._now.neurons.widths)
 
     @property
     def initial_centers_(self) -> Array:  # noqa: D102
-        return self._now.neurons.start
+        return _frozen(self._now.neurons.start)
 
     @property
     def diagnosis_(self) -> Diagnosis:  # noqa: D102
@@ -372,16 +369,7 @@ class GaussianNeurons(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         return rows
 
     def _strongest(self, x: Array) -> tuple[NDArray[np.int64], Array]:
-        """For each row the cluster that responds most and its log-response: -1, -inf without any."""
-        neurons, learned = self._now.neurons, self.learned_
-        cluster = np.full(len(x), -1)
-        response = np.full(len(x), -np.inf, neurons.centers.dtype)
-        for begin, distances in native.distance_blocks(x, neurons.centers[learned]):
-            if learned.any():
-                scores = -distances / neurons.widths[learned]
-                rows = slice(begin, begin + len(scores))
-                cluster[rows], response[rows] = scores.argmax(axis=1), scores.max(axis=1)
-        return cluster, response
+        return answers.strongest(self._now.neurons.keep(self.learned_), x)
 
     def _predict(self, x: Array) -> NDArray[np.int64]:
         cluster, response = self._strongest(x)

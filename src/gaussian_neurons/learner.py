@@ -39,6 +39,7 @@ class Learner:
     additions: int = 0  # calls of add, each with randomness of its own
     ready: Ready | None = None  # None: still waiting for the first data
     _guess: tuple[int, Settings, Ready] | None = field(default=None, repr=False, compare=False)
+    _found: tuple[Neurons, int, diagnostics.Diagnosis] | None = field(default=None, repr=False, compare=False)
 
     @classmethod
     def new(cls, dimensions: int, dtype: Any, seed: int) -> "Learner":
@@ -92,8 +93,12 @@ class Learner:
 
     def diagnose(self, settings: Settings) -> diagnostics.Diagnosis:
         """Which neurons learned."""
-        now = self.now(settings)
-        return diagnostics.diagnose(now.neurons, self.samples, now.low, now.high)
+        now, found = self.now(settings), self._found
+        seen = int(now.neurons.seen[0])
+        if found is None or found[0] is not now.neurons or found[1] != seen:
+            facts = diagnostics.diagnose(now.neurons, self.samples, now.low, now.high)
+            self._found = found = (now.neurons, seen, facts)
+        return found[2]
 
     def add(self, centers: Array | None, count: int, widths: Array, settings: Settings) -> None:
         """Neurons at `centers`, or `count` of them drawn from the domain."""
