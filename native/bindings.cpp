@@ -75,7 +75,7 @@ std::tuple<std::string, int64_t, int64_t> learn(Matrix<T> centers, Vector<T> wid
     const auto deadline = std::chrono::steady_clock::now() + slice;
     const int64_t chunk = std::clamp<int64_t>(
         int64_t(multiply_adds_between_clocks / (double(K) * K * D)), 1, rows_between_clocks);
-    Scratch<T> buffer(chunk * D), width_buffer(chunk), work(kernels.workspace(K, D));
+    Scratch<T> buffer(chunk * D), width_buffer(chunk), work(kernels.learn_workspace(K, D));
     while (first < rows.n) {
         int64_t n = std::min(chunk, rows.n - first);
         BadValue bad = copy_rows(rows, first, n, buffer.at);
@@ -130,7 +130,7 @@ void bind_distances(nb::module_& m) {
             const T* c = centers.data();
             T* to = out.data();
             nb::gil_scoped_release released;
-            Scratch<T> buffer(rows.n * D), work(kernels.workspace(K, D));
+            Scratch<T> buffer(rows.n * D), work(kernels.distances_workspace(K, D));
             BadValue bad = copy_rows(rows, 0, rows.n, buffer.at);
             if (bad.row < 0) kernels.distances(K, D, rows.n, buffer.at, c, to, work.at);
             return {bad.row, bad.column};

@@ -35,23 +35,32 @@ struct Layer {
         return (3 * D + 2 * round_up(K, group) + 6) * round_up(K, L) + 4 * group * L;
     }
 
-    Layer(long K, long D, T* work)
-        : K(K), D(D), stride(round_up(K, L)), rows(round_up(K, group)) {
+    Layer(long K, long D, T* work) : Layer(K, D) {
         for (long i = 0; i < size(K, D); ++i) work[i] = 0;
         auto take = [&work](long n) { T* at = work; work += n; return at; };
-        centers = take(D * stride);
+        measure_only(work);
+        work += measuring_size(K, D);
         moved = take(D * stride);
         saved_centers = take(D * stride);
         pairs = take(rows * stride);
         weights = take(rows * stride);
         widths = take(stride);
         inverse = take(stride);
-        distance = take(stride);
         pull = take(stride);
         push = take(stride);
         saved_widths = take(stride);
         diagonal = take(4 * group * L);
         for (long k = 0; k < L; ++k) diagonal[(group + k) * L + k] = huge;
+    }
+
+    // A layer that only measures samples needs its centers and a place for the distances.
+    static long measuring_size(long K, long D) { return (D + 1) * round_up(K, L); }
+
+    static Layer measuring(long K, long D, T* work) {
+        Layer layer(K, D);
+        for (long i = 0; i < measuring_size(K, D); ++i) work[i] = 0;
+        layer.measure_only(work);
+        return layer;
     }
 
     void read_centers(const T* from) {
@@ -116,6 +125,14 @@ struct Layer {
             if (!(sum == 0)) return i;
         }
         return -1;
+    }
+
+private:
+    Layer(long K, long D) : K(K), D(D), stride(round_up(K, L)), rows(round_up(K, group)) {}
+
+    void measure_only(T* work) {
+        centers = work;
+        distance = work + D * stride;
     }
 };
 

@@ -308,7 +308,8 @@ class GaussianNeurons(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
 
     @property
     def n_samples_seen_(self) -> int:  # noqa: D102
-        return int(self._now.neurons.seen[0])
+        check_is_fitted(self)
+        return self._learner.seen
 
     # ---- scikit-learn's contract ------------------------------------------------------------------
 

@@ -53,6 +53,11 @@ class Learner:
         return np.random.Generator(np.random.Philox(key=key))
 
     @property
+    def seen(self) -> int:
+        """Samples learned from; while the first data is coming in, those that would be."""
+        return self.received if self.ready is None else int(self.ready.neurons.seen[0])
+
+    @property
     def samples(self) -> Array:
         """The most recent samples, (n, D)."""
         return self.recent[: self.received]
