@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard native/*)
 
-.PHONY: demo test lint format bench clean
+.PHONY: demo test lint format bench help clean
 
 demo: .venv/ready-demo  ## learn clusters in the plane; leaves out/demo.png
 	@$(BIN)/python -m gaussian_neurons.experiments.demo
@@ -38,6 +38,9 @@ bench: .venv/ready-dev  ## speed and memory beside the NumPy reference
 	@echo "Setting up .venv: compiling the core takes about half a minute."
 	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@ .venv/ready-demo
+
+help:  ## this
+	@grep -E "^[a-z]+:.*##" Makefile | sed -E "s/:.*##/ /"
 
 clean:
 	rm -rf .venv build out

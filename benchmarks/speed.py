@@ -14,6 +14,7 @@ with an allocator that is told to keep its memory.
 import argparse
 import json
 import os
+import platform
 import signal
 import statistics
 import subprocess
@@ -169,12 +170,21 @@ def run_job(job: list) -> object:
     )
 
 
+def processor() -> str:
+    """What the system calls this processor."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        return next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor() or platform.machine()
+
+
 def print_row(row: dict) -> None:
     widths = "learned" if row["widths_learned"] else "equal"
     parts = " ".join(f"{row[part]:>{len(part) + 1}.0%}" for part in PARTS)
     print(
         f"{row['K']:>3} {row['D']:>4} {widths:>8} {row['instruction_set']:>9} {row['precision']:>8} "
-        f"{row['million_samples_a_second']:>8.3f} {row['ratio_to_reference']:>8.0f} "
+        f"{row['million_samples_a_second']:>8.4f} {row['ratio_to_reference']:>8.0f} "
         f"{row['ratio_to_warm_reference']:>7.0f} {row['aim'] or '':>4} {row['peak_gflops']:>6.0f} {parts}",
         flush=True,
     )
@@ -190,6 +200,7 @@ def main() -> None:
         print(json.dumps(run_job(json.loads(arguments.job))))
         return
     results: list[dict] = []
+    print(f"{processor()}, one core\n")
     print(
         f"{'K':>3} {'D':>4} {'widths':>8} {'set':>9} {'type':>8} {'M/s':>8} {'x NumPy':>8} {'x warm':>7} "
         f"{'aim':>4} {'GF/s':>6} " + " ".join(f"{part:>{len(part) + 1}}" for part in PARTS)
@@ -204,6 +215,7 @@ def main() -> None:
             print_row(row)
     print(
         "\nM/s           millions of samples a second, one at a time, on one core"
+        "\naim           the ratio aimed at; less in 'x NumPy' is a miss"
         "\nGF/s          the core's peak: independent multiply-adds, two operations each"
         "\nuseful        part of the time that the equations' multiply-adds need at that peak"
         "\npadding       multiply-adds on lanes without a neuron and on pairs done twice"

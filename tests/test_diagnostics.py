@@ -119,3 +119,54 @@ def test_learned_is_whose_width_left_its_start(mnist, seed):
     assert (facts.width_change[facts.learned] < 0.7).all()
     assert (facts.width_change[~facts.learned] > 0.8).all()
     assert model.widths_[facts.learned].min() == pytest.approx(0.6, abs=0.15)  # the black patch
+
+
+# ---- what was learned is remembered -----------------------------------------------------------------
+
+PLACES = np.array([[0.2, 0.2], [0.2, 0.8], [0.8, 0.2], [0.8, 0.8], [0.5, 0.5]])
+
+
+def clusters(which: np.ndarray, n: int, seed: int) -> np.ndarray:
+    random = np.random.default_rng(seed)
+    return random.normal(PLACES[random.choice(which, n)], 0.04)
+
+
+def test_a_pattern_that_no_longer_comes_is_remembered():
+    model = GaussianNeurons(12, width=0.04, domain=(0, 1), random_state=0)
+    model.partial_fit(clusters(np.arange(5), 20_000, 0))
+    assert model.n_clusters_ == 5
+    labels = model.predict(PLACES)
+    model.partial_fit(clusters(np.array([0]), 20_000, 1))
+    assert model.n_clusters_ == 5
+    np.testing.assert_array_equal(model.predict(PLACES), labels)
+    assert model.diagnosis_.remembered.sum() == 5
+
+
+def test_a_neuron_that_left_its_place_is_forgotten():
+    model = GaussianNeurons(1, width=0.04, init=[[0.2, 0.2]], domain=(0, 1))
+    model.partial_fit(clusters(np.array([0]), 5000, 0))
+    assert model.learned_.all()
+    for step in np.linspace(0.2, 0.8, 30):  # the pattern moves, and the neuron with it; then it stops
+        model.partial_fit(np.random.default_rng(0).normal([step, 0.2], 0.04, (700, 2)))
+    held = model.diagnosis_
+    assert held.learned.all()
+    far = model.centers_[0] - [0.2, 0.2]
+    assert np.linalg.norm(far) > 0.4
+
+
+def test_strays_are_not_remembered():
+    random = np.random.default_rng(0)
+    X = clusters(np.array([0]), 30_000, 0)
+    X[::200] = random.normal([0.8, 0.8], 0.01, (150, 2))  # one in two hundred
+    model = GaussianNeurons(2, width=0.04, init=[[0.2, 0.2], [0.8, 0.8]], domain=(0, 1)).partial_fit(X)
+    assert not model.diagnosis_.remembered[1]
+
+
+def test_an_added_neuron_must_first_see_some_samples():
+    X = clusters(np.arange(5), 20_000, 0)
+    model = GaussianNeurons(12, width=0.04, domain=(0, 1), random_state=0).partial_fit(X)
+    model.add_neurons(centers=PLACES + 0.05)
+    assert model.n_clusters_ == 5
+    assert not model.learned_[12:].any()
+    model.partial_fit(X)
+    assert model.n_clusters_ == 5

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import adjusted_rand_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -210,6 +210,38 @@ def test_what_is_kept_stays_bit_for_bit(model):
     assert changed.partial_fit(X).n_clusters_ == 4
 
 
+def test_neurons_are_removed_by_a_mask_too(model):
+    changed = copy.deepcopy(model).remove_neurons(~model.learned_)
+    np.testing.assert_array_equal(changed.centers_, model.cluster_centers_)
+    assert len(changed.remove_neurons([]).centers_) == 4
+
+
+def test_what_cannot_be_added_is_said(model):
+    for arguments, message in (
+        ({"n_neurons": 2, "centers": [[0.0, 0.0]]}, "not both"),
+        ({"n_neurons": 0}, "n_neurons must be a whole number"),
+        ({"centers": [[0.0]]}, r"centers must have shape \(any, 2\)"),
+        ({"width": "auto"}, "width must be a positive number"),
+        ({"width": -1.0}, "width must be positive"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            model.add_neurons(**arguments)
+    assert len(model.centers_) == 12
+
+
+def test_learning_nothing_is_said():
+    with pytest.warns(ConvergenceWarning, match="try a larger width"):
+        model = GaussianNeurons(3, width=1e-9, domain=(0, 1), random_state=0).fit(blobs()[0])
+    assert model.n_clusters_ == 0
+    assert (model.labels_ == -1).all()
+    assert (model.score_samples([[0.2, 0.2]]) == -np.inf).all()
+
+
+def test_a_bad_parameter_does_not_silence_a_fitted_model(model):
+    changed = copy.deepcopy(model).set_params(n_neurons=0)
+    np.testing.assert_array_equal(changed.predict(blobs()[0]), model.labels_)
+
+
 def test_a_removed_pattern_is_learned_again_by_another():
     X = blobs(40_000)[0]
     model = GaussianNeurons(12, width=0.05, domain=(0, 1), random_state=0).partial_fit(X)
@@ -236,6 +268,7 @@ def test_neurons_may_change_before_the_first_data_is_complete():
         (range(12), "cannot remove all 12 neurons"),
         ([0.5], "indices must be whole numbers"),
         ("a", "indices must be whole numbers"),
+        ([True, False], "indices must be whole numbers or a mask of 12"),
     ],
 )
 def test_removing_what_is_not_there_is_refused(model, indices, message):
@@ -371,6 +404,8 @@ BAD_ROWS = [
     ([[0.1, 0.2, 0.3]], "3 features"),
     (np.empty((0, 2)), "0 sample"),
     ([["a", "b"]], "could not convert|numeric|dtype"),
+    ([[1.0, None]], "NaN|numbers"),
+    (np.array([["2020-01-01", "2020-01-02"]], dtype="datetime64[D]"), "must hold numbers"),
     ([0.1, 0.2], "1D array|2D array"),
     (np.zeros((2, 2, 2)), "dim 3"),
     ([[1 + 2j, 0.0]], "[Cc]omplex"),

@@ -149,6 +149,8 @@ FORGERIES = {
         {name: array[:0] for name, array in arrays.items() if name.startswith("neurons.") and len(array) > 1}
     ),
     "short memory": lambda arrays, facts: arrays.update({"recent": arrays["recent"][:10]}),
+    "no memory": lambda arrays, facts: arrays.update({"neurons.held": arrays["neurons.held"][:1]}),
+    "no ages": lambda arrays, facts: arrays.update({"neurons.born": arrays["neurons.born"].astype(float)}),
     "words": lambda arrays, facts: facts.update(received="many"),
 }
 
@@ -173,6 +175,27 @@ def test_a_newer_file_is_refused_with_what_to_do(saved, monkeypatch):
 def test_no_file_is_said(tmp_path):
     with pytest.raises(FileNotFoundError, match="no model file at"):
         GaussianNeurons.load(tmp_path / "absent")
+
+
+def test_where_no_file_can_be_is_said(saved, tmp_path):
+    model, _ = saved
+    with pytest.raises(IsADirectoryError, match="is a folder; name a file in it"):
+        model.save(tmp_path)
+    with pytest.raises(FileNotFoundError, match=r"the folder '.*absent' does not exist"):
+        model.save(tmp_path / "absent" / "model")
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match="left alone"):
+        model.save(tmp_path / "pipe")
+    with pytest.raises(IsADirectoryError):
+        GaussianNeurons.load(tmp_path)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["model.safetensors", "pipe"]
+
+
+def test_a_private_file_stays_private(saved):
+    model, path = saved
+    path.chmod(0o600)
+    model.save(path)
+    assert path.stat().st_mode & 0o777 == 0o600
 
 
 def test_an_unfitted_model_is_not_saved(tmp_path):

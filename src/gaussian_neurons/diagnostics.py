@@ -17,6 +17,10 @@ MEAN_RESPONSE = 0.01  # least mean response of a learned neuron to the samples i
 SHARE = 0.005  # least share of the samples that it wins, where K is small
 SHARE_OF_EQUAL = 0.25  # the same as a part of 1/K, where K is large
 TWIN_RESPONSE = 0.95  # two neurons that answer each other's center so strongly are one
+REMEMBERED_SHARE = 0.02  # least share of a pattern that is remembered when it no longer comes
+REMEMBERED_SHARE_OF_EQUAL = 0.5  # the same as a part of 1/K
+REMEMBERED_RESPONSE = 0.5  # what a neuron must still answer where it was found held
+GROWN_UP = 1000  # samples after which a neuron that was added may count as learned
 
 
 @dataclass(frozen=True)
@@ -28,6 +32,7 @@ class Diagnosis:
     width_change: Array  # sigma_i over what it was at the start
     share: Array  # part of the recent samples that the neuron (or its twin) answers most strongly
     mean_response: Array  # its mean response to those, 0 where there are none
+    remembered: NDArray[np.bool_]  # it was held by many samples before, and has not left that place
     twin_of: NDArray[np.int64]  # the first neuron at the same place, or -1
     learned: NDArray[np.bool_]  # it found a pattern, and is the first to sit there
 
@@ -57,15 +62,35 @@ def diagnose(neurons: Neurons, recent: Array, low: Array, high: Array) -> Diagno
     twin_of = find_twins(neurons)
     share, mean_response = _won(neurons, recent, twin_of)
     enough = min(SHARE, SHARE_OF_EQUAL / len(neurons))
+    held_now = (mean_response >= MEAN_RESPONSE) & (share >= enough)
+    remembered = _remembered(neurons)
+    grown_up = (neurons.born == 0) | (neurons.seen - neurons.born >= GROWN_UP)
     return Diagnosis(
         domain_distance=domain_distance(neurons.centers, low, high),
         cosine=cosine(neurons.centers, neurons.start),
         width_change=neurons.widths / neurons.start_widths,
         share=share,
         mean_response=mean_response,
+        remembered=remembered,
         twin_of=twin_of,
-        learned=(twin_of < 0) & (mean_response >= MEAN_RESPONSE) & (share >= enough),
+        learned=(twin_of < 0) & grown_up & (held_now | remembered),
     )
+
+
+def remember(neurons: Neurons, recent: Array) -> None:
+    """Note where neurons are that many recent samples hold, so that they count when those are gone."""
+    twin_of = find_twins(neurons)
+    share, mean_response = _won(neurons, recent, twin_of)
+    enough = min(REMEMBERED_SHARE, REMEMBERED_SHARE_OF_EQUAL / len(neurons))
+    held = (twin_of < 0) & (mean_response >= MEAN_RESPONSE) & (share >= enough)
+    neurons.held[held] = neurons.centers[held]
+
+
+def _remembered(neurons: Neurons) -> NDArray[np.bool_]:
+    """Whether each neuron still sits where it was found held; NaN compares as no."""
+    moved: Array = ((neurons.centers - neurons.held) ** 2).sum(axis=1)
+    near: NDArray[np.bool_] = moved <= -np.log(REMEMBERED_RESPONSE) * neurons.widths
+    return near
 
 
 def domain_distance(centers: Array, low: Array, high: Array) -> Array:

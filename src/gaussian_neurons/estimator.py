@@ -2,12 +2,14 @@
 
 import copy
 import os
+import warnings
 from dataclasses import fields
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -23,6 +25,10 @@ Array = NDArray[Any]
 NO_RESPONSE = 1e-3  # a row to which every learned neuron responds less belongs to no cluster
 LEAST_DRAWS = 100_000  # samples that fit presents at least, however few rows there are
 DRAWS_AT_ONCE = 4096
+NOTHING_LEARNED = (
+    "no neuron learned: every row is labelled -1. The width may be too small for the distances in X, or the "
+    "neurons may have started out of reach: try a larger width, more neurons or init='samples'."
+)
 
 
 def _frozen(array: Array) -> Array:
@@ -48,7 +54,7 @@ class GaussianNeurons(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         first data.
     inhibition : float, default=0.5
         The paper's lambda: how strongly neurons push each other off. The larger, the fewer clusters;
-        from 1/2 on, a pattern that has a neuron attracts no second one.
+        from 1/2 on, a sample with a neuron exactly on it attracts no second one.
     learning_rate : float or "auto", default="auto"
         The paper's eta_mu. A step is learning_rate / width times a distance. "auto" is 0.1 times the
         smallest width: the paper's 0.1 at its width of 1, and as stable at any other scale.
@@ -84,6 +90,12 @@ class GaussianNeurons(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
     What is taken from "the first data" comes from the first 1000 samples. They are learned from like all
     others once they are complete; until then the attributes tell what would come out if the stream
     ended there.
+
+    `learned_` asks which neurons the last 1000 samples hold, and remembers those that were held by many
+    before and have not left their place: a cluster that no longer comes is not forgotten.
+
+    `inhibition` and the rates are read at every call and may be changed in the middle of a stream;
+    `n_neurons`, `width`, `init` and `domain` say how a model starts.
 
     Rows of a memory-mapped file are read in place. `partial_fit` gives their pages back as it goes; `fit`
     draws rows at random, for which the system may map as much of the file as it likes.
@@ -156,6 +168,8 @@ class GaussianNeurons(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
                 left -= len(rows)
             learner.settle(given)
             self._labels = self._predict(x)
+            if not self.learned_.any():
+                warnings.warn(NOTHING_LEARNED, ConvergenceWarning, stacklevel=2)
         except (ValueError, TypeError, FloatingPointError):
             self.__dict__ = before
             raise
@@ -185,20 +199,25 @@ class GaussianNeurons(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
             raise
         return self
 
-    def add_neurons(self, n_neurons: int = 1, *, centers: ArrayLike | None = None, width: Any = None) -> Self:
+    def add_neurons(
+        self, n_neurons: int | None = None, *, centers: ArrayLike | None = None, width: Any = None
+    ) -> Self:
         """Add neurons in the middle of a stream; those that are there stay bit for bit.
 
         Parameters
         ----------
-        n_neurons : how many, drawn uniformly from the domain; not used where `centers` are given
-        centers : (n, n_features) or None, where to place them
+        n_neurons : how many, drawn uniformly from the domain (one, where nothing is said)
+        centers : (n, n_features) or None, where to place them instead
         width : a number, an array or None: the width that the first neuron started with
         """
         check_is_fitted(self)
+        if centers is not None and n_neurons is not None:
+            raise ValueError("give n_neurons or centers, not both.")
         placed = None
         if centers is not None:
             placed = settings.checked_centers("centers", centers, None, self.n_features_in_)
-        count = settings.whole_number("n_neurons", n_neurons if placed is None else len(placed))
+            n_neurons = len(placed)
+        count = settings.whole_number("n_neurons", 1 if n_neurons is None else n_neurons)
         given = self._settings()
         if width is None:
             width = self._learner.now(given).neurons.start_widths[0]
@@ -211,7 +230,7 @@ class GaussianNeurons(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
 
         Parameters
         ----------
-        indices : an index into `centers_`, or several; negative ones count from the end
+        indices : an index into `centers_`, or several (negative ones count from the end), or a mask
         """
         check_is_fitted(self)
         count = len(self.centers_)
@@ -284,8 +303,8 @@ class GaussianNeurons(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
 
     @property
     def diagnosis_(self) -> Diagnosis:  # noqa: D102
-        check_is_fitted(self)
-        return self._learner.diagnose(self._settings())
+        now = self._now
+        return self._learner.diagnose(now)
 
     @property
     def learned_(self) -> NDArray[np.bool_]:  # noqa: D102
@@ -331,7 +350,7 @@ class GaussianNeurons(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
     @property
     def _now(self) -> Ready:
         check_is_fitted(self)
-        return self._learner.now(self._settings())
+        return self._learner.ready or self._learner.now(self._settings())
 
     def _settings(self) -> settings.Settings:
         names = {field.name for field in fields(settings.Settings)}
@@ -353,7 +372,7 @@ class GaussianNeurons(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
     def _check_rows(
         self, X: Any, sample_width: Any, first: bool
     ) -> tuple[Array, Array | None, settings.Settings]:
-        x = validate_data(self, X, reset=first, dtype="numeric", ensure_all_finite=False)
+        x = self._numbers(X, first)
         given = self._settings()
         if sample_width is not None:
             return x, settings.checked_sample_widths(sample_width, len(x)), given
@@ -366,8 +385,12 @@ class GaussianNeurons(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
 
     def _check_more_rows(self, X: Any) -> Array:
         check_is_fitted(self)
-        rows: Array = validate_data(self, X, reset=False, dtype="numeric", ensure_all_finite=False)
-        return rows
+        return self._numbers(X, first=False)
+
+    def _numbers(self, X: Any, first: bool) -> Array:
+        """Rows as they lie, if they hold numbers."""
+        rows: Array = validate_data(self, X, reset=first, dtype="numeric", ensure_all_finite=False)
+        return settings.as_numbers(rows)
 
     def _strongest(self, x: Array) -> tuple[NDArray[np.int64], Array]:
         return answers.strongest(self._now.neurons.keep(self.learned_), x)

@@ -1,5 +1,7 @@
 """A layer that learns from a stream, however the stream is cut into pieces."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -68,23 +70,22 @@ class Learner:
         Bad rows or numbers that run away leave everything as it was; an interrupt leaves what was
         learned until then.
         """
-        before = (self.received, self.ready)
-        try:
+        with self._unchanged_on_error(several=len(x) > self._until_review()):
             begin = self._wait(x, sample_widths, settings) if self.ready is None else 0
-            if begin < len(x):
-                rest = None if sample_widths is None else sample_widths[begin:]
+            while begin < len(x):
+                end = min(len(x), begin + self._until_review())
+                part = None if sample_widths is None else sample_widths[begin:end]
                 try:
-                    self._learn_and_keep(x[begin:], rest, settings)
+                    self._learn_and_keep(x[begin:end], part, settings)
                 except BadRow as bad:
                     raise bad.later(begin) from None
-        except (ValueError, FloatingPointError):
-            self.received, self.ready = before
-            raise
+                begin = end
 
     def settle(self, settings: Settings) -> Ready:
         """Make do with the samples there are: place the neurons and learn from what was kept."""
         if self.ready is None:
             self.ready = self._from_kept(settings)
+            self._review(self.ready)
         return self.ready
 
     def now(self, settings: Settings) -> Ready:
@@ -96,9 +97,9 @@ class Learner:
             self._guess = guess = (self.received, settings, self._from_kept(settings))
         return guess[2]
 
-    def diagnose(self, settings: Settings) -> diagnostics.Diagnosis:
-        """Which neurons learned."""
-        now, found = self.now(settings), self._found
+    def diagnose(self, now: Ready) -> diagnostics.Diagnosis:
+        """Which of these neurons learned."""
+        found = self._found
         seen = int(now.neurons.seen[0])
         if found is None or found[0] is not now.neurons or found[1] != seen:
             facts = diagnostics.diagnose(now.neurons, self.samples, now.low, now.high)
@@ -111,7 +112,7 @@ class Learner:
         if centers is None:
             random = self.random(ADDED, self.additions)
             centers = uniform(ready.low, ready.high, count, random)
-        others = Neurons.at(centers, widths, ready.neurons.centers.dtype.type)
+        others = Neurons.at(centers, widths, ready.neurons.centers.dtype.type, born=self.seen)
         ready.neurons = ready.neurons.add(others)
         self.additions += 1
 
@@ -145,6 +146,38 @@ class Learner:
         finally:
             learned = int(ready.neurons.seen[0]) - before
             self._keep(x[:learned], None if sample_widths is None else sample_widths[:learned])
+        self._review(ready)
+
+    def _until_review(self) -> int:
+        """Samples until it is time to remember: after 1, 2, 5, 10, 20, 30, ... windows of them."""
+        windows, window = self.seen // len(self.recent), len(self.recent)
+        due = next((early for early in (1, 2, 5) if windows < early), (windows // 10 + 1) * 10)
+        return due * window - self.seen
+
+    def _review(self, ready: Ready) -> None:
+        windows, rest = divmod(int(ready.neurons.seen[0]), len(self.recent))
+        if rest == 0 and (windows in (1, 2, 5) or (windows and windows % 10 == 0)):
+            diagnostics.remember(ready.neurons, self.samples)
+
+    @contextmanager
+    def _unchanged_on_error(self, several: bool) -> Iterator[None]:
+        """Put everything back if the samples are bad or the numbers run away.
+
+        One step of learning puts the neurons back itself and keeps no rows; only several steps need a
+        copy of what the earlier ones changed.
+        """
+        before = (self.received, self.ready)
+        rows = (self.recent.copy(), self.recent_widths.copy()) if several else None
+        neurons = self.ready.neurons.copy() if several and self.ready is not None else None
+        try:
+            yield
+        except (ValueError, FloatingPointError):
+            self.received, self.ready = before
+            if rows is not None:
+                self.recent, self.recent_widths = rows
+            if self.ready is not None and neurons is not None:
+                self.ready.neurons = neurons
+            raise
 
     def _rule(self, ready: Ready, settings: Settings, sample_widths: Array | None) -> dict[str, Any]:
         rate = ready.learning_rate if settings.learning_rate is None else settings.learning_rate

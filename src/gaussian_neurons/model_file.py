@@ -119,6 +119,11 @@ def _check(learner: Learner, dimensions: int) -> None:
         raise ValueError("a width is not positive")
     if ready.neurons.seen.shape != (1,) or ready.neurons.seen.dtype != np.int64:
         raise ValueError("the count of samples is missing")
+    held, born = ready.neurons.held, ready.neurons.born
+    if held.shape != (count, dimensions) or held.dtype != dtype:
+        raise ValueError("what is remembered has the wrong shape or type")
+    if born.shape != (count,) or born.dtype != np.int64:
+        raise ValueError("the neurons' ages have the wrong shape or type")
     if ready.low.shape != (dimensions,) or ready.high.shape != (dimensions,):
         raise ValueError("the domain has the wrong shape")
 

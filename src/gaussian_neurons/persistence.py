@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import secrets
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -40,8 +41,11 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, NDArray[Any]], dict[st
     Raises FileNotFoundError where there is none, and ValueError for a file that is cut off, foreign,
     newer than this library or changed since it was written.
     """
-    if not os.path.exists(path):
-        raise FileNotFoundError(f"no model file at {os.fspath(path)!r}.")
+    try:
+        with open(path, "rb"):
+            pass  # absent, a folder, not permitted: Python's own errors say so best
+    except FileNotFoundError:
+        raise FileNotFoundError(f"no model file at {os.fspath(path)!r}.") from None
     try:
         with safe_open(path, framework="np") as file:
             metadata = file.metadata() or {}
@@ -87,13 +91,24 @@ def _digest(tensors: Mapping[str, NDArray[Any]], text: str) -> str:
 
 
 def _replace(path: Path, data: bytes) -> None:
+    if path.is_dir():
+        raise IsADirectoryError(f"{str(path)!r} is a folder; name a file in it.")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"the folder {str(path.parent)!r} does not exist; make it first.")
+    if path.exists() and not path.is_file():
+        raise OSError(f"{str(path)!r} is neither a file nor free; it is left alone.")
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
     try:
         with open(temporary, "xb") as file:
+            if path.exists():  # whoever could not read the old file shall not read the new one
+                os.chmod(temporary, stat.S_IMODE(path.stat().st_mode))
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
+    except PermissionError as error:
+        temporary.unlink(missing_ok=True)
+        raise PermissionError(error.errno, "no permission to write a file in", str(path.parent)) from None
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise

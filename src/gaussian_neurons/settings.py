@@ -86,7 +86,9 @@ def whole_number(name: str, value: Any, least: int = 1) -> int:
 
 def checked_widths(width: Any, count: int) -> Array:
     """One width for each neuron, (K,): given as a number or as an array."""
-    widths = _floats("width", width, "a positive number, an array of them or 'auto'")
+    if width is None or isinstance(width, str | bool | np.bool_):
+        raise ValueError(f"width must be a positive number or an array of them, got {width!r}.")
+    widths = _floats("width", width, "a positive number or an array of them")
     if widths.ndim > 1 or (widths.ndim == 1 and len(widths) != count):
         raise ValueError(
             f"width must be a number or one for each of the {count} neurons, got an array of shape "
@@ -96,7 +98,7 @@ def checked_widths(width: Any, count: int) -> Array:
     bad = np.flatnonzero(~(np.isfinite(every) & (every > 0)))
     if len(bad):
         raise ValueError(
-            f"width must be positive and finite, got {every[bad[0]]!r} at neuron {bad[0]}. "
+            f"width must be positive and finite, got {float(every[bad[0]])!r} at neuron {bad[0]}. "
             f"Widths are squared lengths (the paper's sigma)."
         )
     return every
@@ -113,6 +115,18 @@ def checked_centers(name: str, centers: Any, count: int | None, n_features: int)
     return placed
 
 
+def as_numbers(rows: NDArray[Any]) -> NDArray[Any]:
+    """Rows as they are, if they hold numbers."""
+    if rows.dtype.kind in "fiub":
+        return rows
+    try:
+        if rows.dtype.kind == "O":
+            return rows.astype(np.float64)
+    except (TypeError, ValueError):
+        pass
+    raise ValueError("X must hold numbers; convert or drop the other columns first.")
+
+
 def checked_sample_widths(sample_widths: Any, rows: int) -> Array:
     """A width for each row, (rows,), not negative."""
     widths = _floats("sample_width", sample_widths, "numbers, one for each row of X")
@@ -123,16 +137,20 @@ def checked_sample_widths(sample_widths: Any, rows: int) -> Array:
     bad = np.flatnonzero(~(np.isfinite(widths) & (widths >= 0)))
     if len(bad):
         raise ValueError(
-            f"sample_width must be finite and not negative, got {widths[bad[0]]!r} at row {bad[0]}."
+            f"sample_width must be finite and not negative, got {float(widths[bad[0]])!r} at row {bad[0]}."
         )
     return widths
 
 
 def checked_indices(indices: Any, count: int) -> NDArray[np.int64]:
-    """Numbers of neurons there are, (n,); negative ones count from the end."""
+    """Numbers of neurons there are, (n,): from numbers, negative ones from the end, or from a mask."""
     chosen = np.atleast_1d(np.asarray(indices))
+    if chosen.dtype == bool and chosen.shape == (count,):
+        return np.flatnonzero(chosen)
+    if not chosen.size:
+        return np.zeros(0, np.int64)
     if chosen.dtype.kind not in "iu" or chosen.ndim != 1:
-        raise ValueError(f"indices must be whole numbers, got {indices!r}.")
+        raise ValueError(f"indices must be whole numbers or a mask of {count}, got {indices!r}.")
     absent = chosen[(chosen < -count) | (chosen >= count)]
     if len(absent):
         raise ValueError(f"there is no neuron {absent[0]}: the model has {count}, numbered 0 to {count - 1}.")
@@ -171,8 +189,8 @@ def _checked_domain(domain: Any, n_features: int) -> tuple[Array, Array]:
     bad = np.flatnonzero(~(ends[0] < ends[1]) | ~np.isfinite(ends[0]) | ~np.isfinite(ends[1]))
     if len(bad):
         raise ValueError(
-            f"domain must have low < high, both finite, got low={ends[0][bad[0]]!r} and "
-            f"high={ends[1][bad[0]]!r} in column {bad[0]}."
+            f"domain must have low < high, both finite, got low={float(ends[0][bad[0]])!r} and "
+            f"high={float(ends[1][bad[0]])!r} in column {bad[0]}."
         )
     return ends[0], ends[1]
 

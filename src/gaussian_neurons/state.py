@@ -25,14 +25,24 @@ class Neurons:
     widths: Array  # (K,)   the paper's sigma: a squared length
     start: Array  # (K, D) centers before the first sample
     start_widths: Array  # (K,)   widths before the first sample
-    seen: NDArray[np.int64]  # (1,)  samples learned from; an array, so that a kernel can count in it
+    held: Array  # (K, D) where samples were last found to hold it, NaN where never
+    born: NDArray[np.int64]  # (K,)   samples that went by before it was there
+    seen: NDArray[np.int64]  # (1,)   samples learned from; an array, so that a kernel can count in it
 
     @classmethod
-    def at(cls, centers: ArrayLike, width: ArrayLike, dtype: type = np.float64) -> "Neurons":
-        """Neurons that start at `centers` with one `width`, or one for each."""
+    def at(cls, centers: ArrayLike, width: ArrayLike, dtype: type = np.float64, born: int = 0) -> "Neurons":
+        """Neurons that start at `centers` with one `width`, or one for each, after `born` samples."""
         placed: Array = np.array(centers, dtype=dtype, order="C", ndmin=2)
         widths: Array = np.array(np.broadcast_to(np.asarray(width, dtype), placed.shape[:1]))
-        return cls(placed, widths, placed.copy(), widths.copy(), np.zeros(1, np.int64))
+        return cls(
+            placed,
+            widths,
+            placed.copy(),
+            widths.copy(),
+            np.full_like(placed, np.nan),
+            np.full(len(placed), born, np.int64),
+            np.array([born], np.int64),
+        )
 
     def __len__(self) -> int:
         return len(self.centers)
@@ -48,23 +58,15 @@ class Neurons:
 
     def add(self, others: "Neurons") -> "Neurons":
         """These neurons, bit for bit, followed by others."""
-        return Neurons(
-            np.concatenate([self.centers, others.centers]),
-            np.concatenate([self.widths, others.widths]),
-            np.concatenate([self.start, others.start]),
-            np.concatenate([self.start_widths, others.start_widths]),
-            self.seen.copy(),
-        )
+        rows = {name: np.concatenate([getattr(self, name), getattr(others, name)]) for name in EACH}
+        return Neurons(**rows, seen=self.seen.copy())
 
     def keep(self, which: NDArray[np.bool_]) -> "Neurons":
         """Those neurons of the mask, bit for bit."""
-        return Neurons(
-            self.centers[which],
-            self.widths[which],
-            self.start[which],
-            self.start_widths[which],
-            self.seen.copy(),
-        )
+        return Neurons(**{name: getattr(self, name)[which] for name in EACH}, seen=self.seen.copy())
+
+
+EACH = tuple(field.name for field in fields(Neurons) if field.name != "seen")  # one row for each neuron
 
 
 @contextmanager

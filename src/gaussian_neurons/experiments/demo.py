@@ -1,6 +1,7 @@
 """The demo: clusters of unknown number in the plane, with noise, learned online by 30 neurons."""
 
 import argparse
+import importlib.util
 import json
 import time
 from dataclasses import asdict, dataclass
@@ -106,6 +107,8 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("out"), help="folder for the results")
     parser.add_argument("--seed", type=int, default=Config.seed, help="another mixture")
     arguments = parser.parse_args()
+    if importlib.util.find_spec("matplotlib") is None:
+        parser.exit(1, "The demo draws with matplotlib: pip install 'gaussian-neurons[plot]'\n")
     arguments.out.mkdir(parents=True, exist_ok=True)
     result = run(Config(seed=arguments.seed))
     (arguments.out / "demo.json").write_text(json.dumps(result, indent=1))

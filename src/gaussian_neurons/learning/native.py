@@ -149,4 +149,4 @@ def select(name: str) -> None:
 
 
 if os.environ.get(VARIABLE):
-    select(os.environ[VARIABLE])
+    select(os.environ[VARIABLE].lower())

@@ -43,7 +43,7 @@ def not_finite(row: int, column: int, value: float, precision: str) -> BadRow:
     return BadRow(
         row,
         f"X must hold finite numbers, got {'NaN' if np.isnan(value) else 'infinity (inf)'} at row {{row}}, "
-        f"column {column}. Drop or fill such rows first; nothing was changed.",
+        f"column {column}. Drop or fill such rows first.",
     )
 
 
