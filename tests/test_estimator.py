@@ -69,6 +69,17 @@ def test_defaults_find_compact_clusters_at_any_scale(scale, D, init):
     assert GaussianNeurons(init=init, random_state=0).fit(X).n_clusters_ == 3
 
 
+@pytest.mark.parametrize("D", [2, 5, 10])
+def test_a_width_of_three_times_the_squared_spread_finds_the_clusters(D):
+    random = np.random.default_rng(0)
+    places = random.uniform(-10, 10, (6, D)) / np.sqrt(D)
+    X = random.normal(places[random.integers(6, size=20_000)], 0.4)
+    assert (
+        GaussianNeurons(20, width=3 * D * 0.4**2, init="samples", random_state=0).partial_fit(X).n_clusters_
+        == 6
+    )
+
+
 def test_a_row_out_of_reach_belongs_to_no_cluster(model):
     assert model.predict([[5.0, 5.0]]) == [-1]
     assert model.score_samples([[5.0, 5.0]]) < np.log(1e-3) < model.score_samples([[0.2, 0.2]])
