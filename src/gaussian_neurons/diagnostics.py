@@ -122,11 +122,13 @@ def find_twins(neurons: Neurons) -> NDArray[np.int64]:
     """
     twin_of = np.full(len(neurons), -1)
     closest = -np.log(TWIN_RESPONSE) * neurons.widths
-    for i in range(1, len(neurons)):
-        gaps = native.squared_distances(neurons.centers[i : i + 1], neurons.centers[:i])[0]
-        same = (gaps <= np.minimum(closest[i], closest[:i])) & (twin_of[:i] < 0)
-        if same.any():
-            twin_of[i] = np.argmax(same)
+    for begin, gaps in native.distance_blocks(neurons.centers, neurons.centers):
+        rows = slice(begin, begin + len(gaps))
+        same = np.tril(gaps <= np.minimum(closest[rows, None], closest), k=begin - 1)
+        for i in np.flatnonzero(same.any(axis=1)):
+            first = same[i] & (twin_of < 0)
+            if first.any():
+                twin_of[begin + i] = np.argmax(first)
     return twin_of
 
 
