@@ -403,6 +403,28 @@ def test_bad_parameters_are_refused_and_change_nothing(parameters, message, meth
     np.testing.assert_array_equal(model.labels_, labels)
 
 
+@pytest.mark.parametrize(
+    ("parameters", "dtype", "message"),
+    [
+        ({"width": 1e-50}, np.float32, "1e-50 is out of the range of float32"),
+        ({"width": 1e50}, np.float32, "out of the range of float32"),
+        ({"width": 5e-324}, np.float64, "out of the range of float64"),
+        ({"init": np.full((4, 2), 1e300)}, np.float32, "starting centers are out of the range of float32"),
+        ({"domain": (-1e300, 1e300)}, np.float32, "starting centers are out of the range"),
+    ],
+)
+def test_what_the_precision_cannot_hold_is_refused(parameters, dtype, message):
+    given = {"n_neurons": 4, "width": 0.05, "domain": (0, 1), "random_state": 0} | parameters
+    with pytest.raises(ValueError, match=message):
+        GaussianNeurons(**given).partial_fit(blobs(100, dtype=dtype)[0])
+
+
+def test_the_widest_domain_is_still_drawn_from():
+    model = GaussianNeurons(50, width=1.0, domain=(-1e308, 1e308), random_state=0).partial_fit(blobs(10)[0])
+    assert np.isfinite(model.initial_centers_).all()
+    assert (np.abs(model.initial_centers_) > 1e306).any()
+
+
 @pytest.mark.parametrize("draws", [0, -1, 2.5, "all"])
 def test_bad_max_samples_is_refused(draws):
     with pytest.raises(ValueError, match="max_samples must be a whole number"):

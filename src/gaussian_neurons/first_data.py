@@ -53,14 +53,34 @@ def prepare(
         centers = first[random.integers(len(first), size=settings.n_neurons)]
     else:
         centers = uniform(low, high, settings.n_neurons, random)
-    neurons = Neurons.at(centers, widths, first.dtype.type)
+    neurons = neurons_at(centers, widths, first.dtype.type)
     rate = automatic_rate(widths, first_widths if settings.width_learning_rate > 0 else None)
     return Ready(neurons, low, high, rate)
 
 
+def neurons_at(centers: Array, widths: Array, dtype: type, born: int = 0) -> Neurons:
+    """Neurons in the model's precision, or a ValueError where it cannot hold them."""
+    with np.errstate(over="ignore", under="ignore"):
+        neurons = Neurons.at(centers, widths, dtype, born)
+    least, most = float(np.finfo(dtype).tiny), float(np.finfo(dtype).max)
+    bad = np.flatnonzero(~((neurons.widths >= least) & (neurons.widths <= most)))
+    if len(bad):
+        raise ValueError(
+            f"a width of {float(widths[bad[0]])!r} is out of the range of {np.dtype(dtype).name}, which the "
+            f"samples set. Scale the data, or start the model with float64 samples."
+        )
+    if not np.isfinite(neurons.centers).all():
+        raise ValueError(
+            f"starting centers are out of the range of {np.dtype(dtype).name}, which the samples set. "
+            f"Scale the data or narrow the domain."
+        )
+    return neurons
+
+
 def uniform(low: Array, high: Array, count: int, random: np.random.Generator) -> Array:
     """Centers drawn uniformly from the box, (count, D): the paper's start."""
-    return low + (high - low) * random.random((count, len(low)))
+    part = random.random((count, len(low)))
+    return low * (1 - part) + high * part
 
 
 def automatic_width(samples: Array) -> float:

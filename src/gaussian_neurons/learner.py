@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gaussian_neurons import diagnostics
-from gaussian_neurons.first_data import Ready, prepare, uniform
+from gaussian_neurons.first_data import Ready, neurons_at, prepare, uniform
 from gaussian_neurons.learning import native
 from gaussian_neurons.learning.trouble import BadRow
 from gaussian_neurons.settings import Settings
@@ -112,7 +112,7 @@ class Learner:
         if centers is None:
             random = self.random(ADDED, self.additions)
             centers = uniform(ready.low, ready.high, count, random)
-        others = Neurons.at(centers, widths, ready.neurons.centers.dtype.type, born=self.seen)
+        others = neurons_at(centers, widths, ready.neurons.centers.dtype.type, born=self.seen)
         ready.neurons = ready.neurons.add(others)
         self.additions += 1
 
