@@ -22,7 +22,7 @@ template <int Bytes>
 struct SingleOf {
     using number = float;
     typedef float vector __attribute__((vector_size(Bytes)));
-    typedef int32_t integers __attribute__((vector_size(Bytes)));
+    typedef uint32_t integers __attribute__((vector_size(Bytes)));
     static constexpr long lanes = Bytes / sizeof(float);
 
     static constexpr float lowest = -87.0f;  // exp of anything below counts as 0
@@ -38,7 +38,7 @@ template <int Bytes>
 struct DoubleOf {
     using number = double;
     typedef double vector __attribute__((vector_size(Bytes)));
-    typedef int64_t integers __attribute__((vector_size(Bytes)));
+    typedef uint64_t integers __attribute__((vector_size(Bytes)));
     static constexpr long lanes = Bytes / sizeof(double);
 
     static constexpr double lowest = -708.0;

@@ -314,6 +314,8 @@ def test_an_interrupt_leaves_a_model_that_counts_what_it_learned(fixed):
         signal.signal(signal.SIGALRM, before)
     seen = model.n_samples_seen_
     assert 4 < seen < 10**9
+    assert model._learner.received == seen
+    assert (model._learner.recent[(seen - 1) % 1000] == rows[0]).all()
     again = GaussianNeurons(random_state=0, **given).partial_fit(rows).partial_fit(endless[: seen - 4])
     assert_same(again, model)
 
