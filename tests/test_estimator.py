@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from gaussian_neurons import GaussianNeurons, Neurons
-from gaussian_neurons.learning import reference
+from gaussian_neurons.learning import native, reference
 
 
 def blobs(n: int = 3000, seed: int = 0, dtype: type = np.float64) -> tuple[np.ndarray, np.ndarray]:
@@ -495,6 +495,20 @@ def test_running_away_leaves_the_model_as_it_was(model):
         with pytest.raises(FloatingPointError, match="lower learning_rate"):
             getattr(tried, method)(blobs()[0])
     tried.set_params(learning_rate="auto")
+    assert_same(tried, model)
+    np.testing.assert_array_equal(tried.labels_, model.labels_)
+
+
+def test_no_memory_leaves_the_model_as_it_was(model, monkeypatch):
+    def full(*_):
+        raise MemoryError
+
+    tried = copy.deepcopy(model)
+    monkeypatch.setattr(native._core, "learn", full)
+    for method in ("fit", "partial_fit"):
+        with pytest.raises(MemoryError):
+            getattr(tried, method)(blobs()[0])
+    monkeypatch.undo()
     assert_same(tried, model)
     np.testing.assert_array_equal(tried.labels_, model.labels_)
 

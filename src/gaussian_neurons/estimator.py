@@ -3,6 +3,8 @@
 import copy
 import os
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import fields
 from typing import Any, Self
 
@@ -152,27 +154,21 @@ class GaussianNeurons(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         y : ignored
         sample_width : (n_rows,) or None, the paper's sigma_x of each row
         """
-        before = self.__dict__.copy()
-        try:
+        with self._unchanged_on_error():
             x, widths, given = self._check_rows(X, sample_width, first=True)
             native.require_finite(x, x.dtype)
-            learner = self._start(x)
-            self._learner = learner
-            self._labels = None
-            random, mapping = learner.random(DRAWN), mapping_of(x)
+            self._learner, self._labels = self._start(x), None
+            random, mapping = self._learner.random(DRAWN), mapping_of(x)
             left = self._draws(len(x))
             while left:
                 rows = random.integers(len(x), size=min(left, DRAWS_AT_ONCE))
-                learner.learn(x[rows], None if widths is None else widths[rows], given)
+                self._learner.learn(x[rows], None if widths is None else widths[rows], given)
                 release(mapping)
                 left -= len(rows)
-            learner.settle(given)
+            self._learner.settle(given)
             self._labels = self._predict(x)
-            if not self.learned_.any():
-                warnings.warn(NOTHING_LEARNED, ConvergenceWarning, stacklevel=2)
-        except (ValueError, TypeError, FloatingPointError):
-            self.__dict__ = before
-            raise
+        if not self.learned_.any():
+            warnings.warn(NOTHING_LEARNED, ConvergenceWarning, stacklevel=2)
         return self
 
     def partial_fit(self, X: ArrayLike, y: Any = None, sample_width: ArrayLike | None = None) -> Self:
@@ -186,17 +182,13 @@ class GaussianNeurons(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         y : ignored
         sample_width : (n_rows,) or None, the paper's sigma_x of each row
         """
-        before = self.__dict__.copy()
         first = not self.__sklearn_is_fitted__()
-        try:
+        with self._unchanged_on_error():
             x, widths, given = self._check_rows(X, sample_width, first)
-            learner = self._start(x) if first else self._learner
-            self._learner = learner
+            if first:
+                self._learner = self._start(x)
             self._labels = None
-            learner.learn(x, widths, given)
-        except (ValueError, TypeError, FloatingPointError):
-            self.__dict__ = before
-            raise
+            self._learner.learn(x, widths, given)
         return self
 
     def add_neurons(
@@ -342,6 +334,16 @@ class GaussianNeurons(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+    @contextmanager
+    def _unchanged_on_error(self) -> Iterator[None]:
+        """Put the model back on any error; an interrupt is none, and leaves what was learned."""
+        before = self.__dict__.copy()
+        try:
+            yield
+        except Exception:
+            self.__dict__ = before
+            raise
 
     @property
     def _n_features_out(self) -> int:

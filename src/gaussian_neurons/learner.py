@@ -161,7 +161,7 @@ class Learner:
 
     @contextmanager
     def _unchanged_on_error(self, several: bool) -> Iterator[None]:
-        """Put everything back if the samples are bad or the numbers run away.
+        """Put everything back on any error.
 
         One step of learning puts the neurons back itself and keeps no rows; only several steps need a
         copy of what the earlier ones changed.
@@ -171,7 +171,7 @@ class Learner:
         neurons = self.ready.neurons.copy() if several and self.ready is not None else None
         try:
             yield
-        except (ValueError, FloatingPointError):
+        except Exception:
             self.received, self.ready = before
             if rows is not None:
                 self.recent, self.recent_widths = rows

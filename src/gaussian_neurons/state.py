@@ -71,14 +71,14 @@ EACH = tuple(field.name for field in fields(Neurons) if field.name != "seen")  #
 
 @contextmanager
 def unchanged_on_error(neurons: Neurons) -> Iterator[None]:
-    """Put the neurons back if the samples are bad or the numbers run away.
+    """Put the neurons back on any error: bad samples, numbers that run away, no memory left.
 
     An interrupt is no error: what was learned before it stays.
     """
     before = neurons.copy()
     try:
         yield
-    except (ValueError, FloatingPointError):
+    except Exception:
         for field in fields(neurons):
             getattr(neurons, field.name)[...] = getattr(before, field.name)
         raise
