@@ -13,7 +13,7 @@ struct Rule {
 
 struct Outcome {
     long learned;   // samples learned from
-    long diverged;  // the neuron that stopped being finite at sample `learned`, or -1
+    long diverged;  // the neuron that sample `learned` would make invalid, or -1
 };
 
 template <class T>

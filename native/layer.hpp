@@ -2,7 +2,7 @@
 //
 // Center i of dimension d is `centers[d * stride + i]`: one vector holds the same dimension of
 // neighbouring neurons, so that no pass over them needs a sum across lanes. `stride` is K rounded up
-// to whole vectors; what is in the padding never moves and never reaches a neuron.
+// to whole vectors; whatever happens in the padding never reaches a neuron.
 #pragma once
 
 #include "lanes.hpp"
@@ -102,8 +102,18 @@ struct Layer {
         }
     }
 
-    // Whether every number of the state is finite: x - x is 0 just for those.
-    bool finite() const {
+    // Whether every number of the state is finite (x - x is 0 just for those) and every width positive.
+    // What is in the padding does not count: where it is all that ran away, it starts again from 0.
+    bool valid() {
+        if (all_finite()) return true;
+        if (first_invalid() >= 0) return false;
+        for (long d = 0; d < D; ++d)
+            for (long i = K; i < stride; ++i) centers[d * stride + i] = 0;
+        for (long i = K; i < stride; ++i) widths[i] = 1;
+        return true;
+    }
+
+    bool all_finite() const {
         typename S::vector sum = {};
         for (long i = 0; i < D * stride; i += L) {
             auto value = load<S>(centers + i);
@@ -115,14 +125,16 @@ struct Layer {
         }
         for (long k = 0; k < L; ++k)
             if (!(sum[k] == 0)) return false;
+        for (long i = 0; i < K; ++i)
+            if (!(widths[i] > 0)) return false;
         return true;
     }
 
-    long first_not_finite() const {
+    long first_invalid() const {
         for (long i = 0; i < K; ++i) {
             T sum = widths[i] - widths[i];
             for (long d = 0; d < D; ++d) sum += centers[d * stride + i] - centers[d * stride + i];
-            if (!(sum == 0)) return i;
+            if (!(sum == 0) || !(widths[i] > 0)) return i;
         }
         return -1;
     }

@@ -66,12 +66,16 @@ Outcome learn_all(Layer<S>& layer, Rule rule, long n, const typename S::number* 
         long end = begin + samples_between_checks < n ? begin + samples_between_checks : n;
         layer.save();
         for (long t = begin; t < end; ++t) learn(t);
-        if (layer.finite()) continue;
+        if (layer.valid()) continue;
         layer.restore();  // a number that is not finite stays so: go back and see where it began
         Case::begin(layer, samples);
         for (long t = begin; t < end; ++t) {
+            layer.save();
             learn(t);
-            if (!layer.finite()) return {t, layer.first_not_finite()};
+            if (layer.valid()) continue;
+            long neuron = layer.first_invalid();
+            layer.restore();  // what is handed back is always a valid state
+            return {t, neuron};
         }
     }
     return {n, -1};

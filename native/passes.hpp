@@ -5,8 +5,8 @@
 //     move      mu_i += eta f_i(x) / sigma_i (x - mu_i) + sum_j w_ij (mu_j - mu_i)   (Equation 1)
 //
 // and where widths are learned, `adapt` (Equation 2). `move` is a matrix product, sum_j w_ij mu_j less
-// mu_i sum_j w_ij: what that loses to cancellation is below the rounding of mu_i itself, since the
-// weights contain the learning rate.
+// mu_i sum_j w_ij: what that loses to cancellation is about the rounding of mu_i times sum_j w_ij, which
+// contains the learning rate and is small unless very many neurons overlap far from the origin.
 //
 // Neurons are cut into groups, and only the squares of pairs on and below the diagonal are measured and
 // weighed; the others are mirrored.

@@ -159,13 +159,13 @@ def test_other_types_are_read_as_numbers(dtype):
 
 @pytest.mark.parametrize("twin", [reference, native])
 def test_running_away_is_named_and_changes_nothing(twin):
-    # The width follows that of the sample at once; at 1e-310 a step overflows at the next sample.
+    # The width follows that of the sample at once, and 1 + (1e-310 - 1) rounds to 0.
     sample_widths = np.ones(200)
     sample_widths[150] = 1e-310
     neurons = Neurons.at([[0.0, 0.0], [50.0, 0.0]], 1.0)
     before = neurons.copy()
     rule = {"inhibition": 0.5, "learning_rate": 0.1, "width_learning_rate": 1.0}
-    with pytest.raises(FloatingPointError, match=r"neuron 0 .* at sample 151 .*lower learning_rate"):
+    with pytest.raises(FloatingPointError, match=r"neuron 0 .* at sample 150 .*lower learning_rate"):
         twin.learn(neurons, np.zeros((200, 2)), sample_widths=sample_widths, **rule)
     np.testing.assert_array_equal(neurons.centers, before.centers)
     np.testing.assert_array_equal(neurons.widths, before.widths)
@@ -226,3 +226,25 @@ def test_an_unknown_instruction_set_lists_those_there_are():
     assert done.returncode != 0
     assert "no instruction set 'mmx' here" in done.stderr
     assert "baseline" in done.stderr
+
+
+def test_what_runs_away_in_the_padding_does_not_count():
+    """One neuron in lanes for many: the others' lanes may overflow, and must not count a sample twice."""
+    rule = {"inhibition": 0.0, "learning_rate": 0.01, "width_learning_rate": 1.0}
+    ends = []
+    for twin in (reference, native):
+        neurons = Neurons.at([[0.3]], 0.1)
+        twin.learn(neurons, np.zeros((10, 1)), sample_widths=np.full(10, 1e-17), **rule)
+        ends.append(neurons.centers[0, 0])
+        assert neurons.seen == [10]
+    assert ends[0] == pytest.approx(ends[1], rel=1e-12)
+
+
+def test_the_core_never_hands_back_an_invalid_state():
+    centers, widths, seen = np.zeros((1, 2)), np.ones(1), np.zeros(1, np.int64)
+    own = np.array([1.0, 1.0, 1e-310, 1.0])
+    trouble = native._core.learn(centers, widths, seen, np.zeros((4, 2)), own, 0, 0.1, 0.5, 1.0)
+    assert trouble == ("neuron", 2, 0)
+    assert seen == [2]
+    assert (widths > 0).all()
+    assert np.isfinite(centers).all()

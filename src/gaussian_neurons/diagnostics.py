@@ -36,6 +36,10 @@ class Diagnosis:
     twin_of: NDArray[np.int64]  # the first neuron at the same place, or -1
     learned: NDArray[np.bool_]  # it found a pattern, and is the first to sit there
 
+    def __post_init__(self) -> None:
+        for array in vars(self).values():
+            array.flags.writeable = False
+
     @property
     def twins(self) -> list[tuple[int, int]]:
         """Pairs (neuron, the earlier neuron that it coincides with)."""

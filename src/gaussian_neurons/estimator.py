@@ -341,8 +341,12 @@ class GaussianNeurons(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         before = self.__dict__.copy()
         try:
             yield
-        except Exception:
-            self.__dict__ = before
+        except BaseException as error:
+            learning_began = self.__dict__.get("_learner") is not before.get("_learner")
+            if isinstance(error, Exception):
+                self.__dict__ = before
+            elif not learning_began:
+                self.__dict__ = before | {"_labels": self.__dict__.get("_labels")}
             raise
 
     @property
@@ -377,7 +381,8 @@ class GaussianNeurons(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         x = self._numbers(X, first)
         given = self._settings()
         if sample_width is not None:
-            return x, settings.checked_sample_widths(sample_width, len(x)), given
+            dtype = x.dtype if first else self._learner.recent.dtype
+            return x, settings.checked_sample_widths(sample_width, len(x), dtype), given
         if given.width_learning_rate > 0:
             raise ValueError(
                 f"sample_width is needed where widths are learned "

@@ -108,11 +108,11 @@ class Learner:
 
     def add(self, centers: Array | None, count: int, widths: Array, settings: Settings) -> None:
         """Neurons at `centers`, or `count` of them drawn from the domain."""
-        ready = self.settle(settings)
+        now = self.now(settings)
         if centers is None:
-            random = self.random(ADDED, self.additions)
-            centers = uniform(ready.low, ready.high, count, random)
-        others = neurons_at(centers, widths, ready.neurons.centers.dtype.type, born=self.seen)
+            centers = uniform(now.low, now.high, count, self.random(ADDED, self.additions))
+        others = neurons_at(centers, widths, self.recent.dtype.type, born=self.seen)
+        ready = self.settle(settings)
         ready.neurons = ready.neurons.add(others)
         self.additions += 1
 
@@ -146,7 +146,7 @@ class Learner:
         finally:
             learned = int(ready.neurons.seen[0]) - before
             self._keep(x[:learned], None if sample_widths is None else sample_widths[:learned])
-        self._review(ready)
+            self._review(ready)
 
     def _until_review(self) -> int:
         """Samples until it is time to remember: after 1, 2, 5, 10, 20, 30, ... windows of them."""

@@ -71,7 +71,11 @@ def number(name: str, value: Any, least: float, most: float = np.inf) -> float:
     """A finite number in [least, most]."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
         raise ValueError(f"{name} must be a number, got {value!r}.")
-    if not (np.isfinite(float(value)) and least <= float(value) <= most):
+    try:
+        value = float(value)
+    except OverflowError:
+        value = np.inf
+    if not (np.isfinite(value) and least <= value <= most):
         allowed = f"at least {least:g}" if most == np.inf else f"between {least:g} and {most:g}"
         raise ValueError(f"{name} must be finite and {allowed}, got {value!r}.")
     return float(value)
@@ -127,14 +131,15 @@ def as_numbers(rows: NDArray[Any]) -> NDArray[Any]:
     raise ValueError("X must hold numbers; convert or drop the other columns first.")
 
 
-def checked_sample_widths(sample_widths: Any, rows: int) -> Array:
-    """A width for each row, (rows,), not negative."""
+def checked_sample_widths(sample_widths: Any, rows: int, dtype: Any = np.float64) -> Array:
+    """A width for each row, (rows,), not negative, and finite in the model's precision."""
     widths = _floats("sample_width", sample_widths, "numbers, one for each row of X")
     if widths.shape != (rows,):
         raise ValueError(
             f"sample_width must have one number for each of the {rows} rows, got {widths.shape}."
         )
-    bad = np.flatnonzero(~(np.isfinite(widths) & (widths >= 0)))
+    most = np.finfo(np.float32 if dtype == np.float32 else np.float64).max
+    bad = np.flatnonzero(~((widths <= float(most)) & (widths >= 0)))
     if len(bad):
         raise ValueError(
             f"sample_width must be finite and not negative, got {float(widths[bad[0]])!r} at row {bad[0]}."
@@ -198,5 +203,5 @@ def _checked_domain(domain: Any, n_features: int) -> tuple[Array, Array]:
 def _floats(name: str, value: Any, expected: str) -> Array:
     try:
         return np.asarray(value, np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ValueError(f"{name} must be {expected}, got {value!r}.") from None

@@ -147,6 +147,7 @@ def _steps(
 
 
 def _finite(neurons: Neurons) -> NDArray[np.bool_]:
-    """Whether each neuron's numbers are finite, (K,)."""
-    finite: NDArray[np.bool_] = np.isfinite(neurons.centers).all(axis=1) & np.isfinite(neurons.widths)
+    """Whether each neuron's numbers are finite and its width positive, (K,)."""
+    widths = np.isfinite(neurons.widths) & (neurons.widths > 0)
+    finite: NDArray[np.bool_] = np.isfinite(neurons.centers).all(axis=1) & widths
     return finite
