@@ -151,6 +151,10 @@ FORGERIES = {
     "short memory": lambda arrays, facts: arrays.update({"recent": arrays["recent"][:10]}),
     "no memory": lambda arrays, facts: arrays.update({"neurons.held": arrays["neurons.held"][:1]}),
     "no ages": lambda arrays, facts: arrays.update({"neurons.born": arrays["neurons.born"].astype(float)}),
+    "no columns": lambda arrays, facts: facts.update(n_features=0),
+    "negative rate": lambda arrays, facts: facts.update(learning_rate=-1.0),
+    "negative seed": lambda arrays, facts: facts.update(seed=-1),
+    "nan kept": lambda arrays, facts: arrays.update({"recent": arrays["recent"] * np.nan}),
     "words": lambda arrays, facts: facts.update(received="many"),
 }
 

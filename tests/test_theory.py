@@ -47,6 +47,17 @@ def test_the_repulsion_distance_solves_its_differential_equation():
     np.testing.assert_allclose(found, integrated.y[0], rtol=1e-6)
 
 
+@pytest.mark.parametrize("start", [1e-10, 1e-7, 1e-3])
+def test_the_repulsion_starts_right_however_close(start):
+    # While u is small, d mu / dt = 2 mu: the distance grows by exp(2 t).
+    found = theory.repulsion_distance(0.1, width=1.0, start=start)
+    assert found == pytest.approx(start * np.exp(0.2), rel=1e-5)
+
+
+def test_the_repulsion_of_what_is_far_apart_is_over():
+    assert theory.repulsion_distance(10.0, width=1.0, start=40.0) == 40.0
+
+
 def test_two_neurons_of_the_rule_part_as_the_equation_says():
     # Both move, so their gap grows twice as fast as with one of them fixed: t = n eta.
     rate, n = 1e-3, 20_000

@@ -69,7 +69,7 @@ def load(
         if "feature_names" in facts:
             attributes["feature_names_in_"] = np.array(facts["feature_names"], dtype=object)
         _check(learner, dimensions)
-    except (KeyError, TypeError, AttributeError, ValueError, IndexError) as error:
+    except Exception as error:  # whatever a forged file brings about
         raise ValueError(
             f"{os.fspath(path)!r} is not a complete model ({error}). Use a file that save() wrote."
         ) from error
@@ -105,11 +105,17 @@ def _check(learner: Learner, dimensions: int) -> None:
     dtype = learner.recent.dtype
     if dtype not in (np.float32, np.float64) or learner.recent.shape != (window, dimensions):
         raise ValueError("the recent samples have the wrong shape or type")
-    if learner.recent_widths.shape != (window,) or learner.received < 0:
-        raise ValueError("the recent widths have the wrong shape")
+    if learner.recent_widths.shape != (window,) or not np.isfinite(learner.samples).all():
+        raise ValueError("the recent samples or widths are not what they were")
+    if learner.received < 0 or learner.seed < 0 or learner.additions < 0:
+        raise ValueError("a count is negative")
     if learner.ready is None:
+        if learner.received >= window:
+            raise ValueError("more samples wait than can wait")
         return
     ready = learner.ready
+    if not (np.isfinite(ready.learning_rate) and ready.learning_rate >= 0):
+        raise ValueError("the learning rate is not valid")
     count = len(ready.neurons.centers)
     for field, shape in (("centers", (count, dimensions)), ("widths", (count,))):
         for array in (getattr(ready.neurons, field), getattr(ready.neurons, _STARTS[field])):

@@ -56,7 +56,7 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, NDArray[Any]], dict[st
                 )
             _check_version(path, metadata.get("format_version", ""))
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (SafetensorError, OSError) as error:
+    except (SafetensorError, OSError, TypeError, AttributeError) as error:
         raise ValueError(
             f"{os.fspath(path)!r} cannot be read as a model: it is cut off, damaged or no model file "
             f"({error}). Use a file that save() wrote."
@@ -67,7 +67,10 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, NDArray[Any]], dict[st
             f"{os.fspath(path)!r} was changed after it was written: its checksum does not fit its "
             f"contents. Use an unchanged copy, or save the model again."
         )
-    return tensors, json.loads(text)
+    try:
+        return tensors, json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{os.fspath(path)!r} is not a complete model ({error}).") from error
 
 
 def _check_version(path: str | os.PathLike[str], found: str) -> None:

@@ -98,10 +98,13 @@ def repulsion_distance(time: ArrayLike, width: float, start: float) -> Array:
 
     def squared_at(t: float) -> float:
         wanted = expi(first) + 4 * t / width
+        if t == 0 or not np.isfinite(wanted):  # so far apart that nothing moves
+            return first
         most = first + 1.0
         while expi(most) < wanted:
             most *= 2
-        return float(brentq(lambda u: expi(u) - wanted, first, most, xtol=1e-14)) if t > 0 else first
+        log = brentq(lambda v: expi(np.exp(v)) - wanted, np.log(first), np.log(most), xtol=1e-14)
+        return float(np.exp(log))
 
     distances: Array = np.sqrt(width * np.vectorize(squared_at, otypes=[float])(times))
     return distances
