@@ -65,8 +65,7 @@ def diagnose(neurons: Neurons, recent: Array, low: Array, high: Array) -> Diagno
     """
     twin_of = find_twins(neurons)
     share, mean_response = _won(neurons, recent, twin_of)
-    enough = min(SHARE, SHARE_OF_EQUAL / len(neurons))
-    held_now = (mean_response >= MEAN_RESPONSE) & (share >= enough)
+    held_now = _held(share, mean_response, min(SHARE, SHARE_OF_EQUAL / len(neurons)))
     remembered = _remembered(neurons)
     grown_up = (neurons.born == 0) | (neurons.seen - neurons.born >= GROWN_UP)
     return Diagnosis(
@@ -86,8 +85,14 @@ def remember(neurons: Neurons, recent: Array) -> None:
     twin_of = find_twins(neurons)
     share, mean_response = _won(neurons, recent, twin_of)
     enough = min(REMEMBERED_SHARE, REMEMBERED_SHARE_OF_EQUAL / len(neurons))
-    held = (twin_of < 0) & (mean_response >= MEAN_RESPONSE) & (share >= enough)
+    held = (twin_of < 0) & _held(share, mean_response, enough)
     neurons.held[held] = neurons.centers[held]
+
+
+def _held(share: Array, mean_response: Array, enough: float) -> NDArray[np.bool_]:
+    """Whether samples hold each neuron: it wins enough of them, and not from afar."""
+    held: NDArray[np.bool_] = (mean_response >= MEAN_RESPONSE) & (share >= enough)
+    return held
 
 
 def _remembered(neurons: Neurons) -> NDArray[np.bool_]:

@@ -25,6 +25,18 @@ def window_for(dimensions: int) -> int:
     return int(np.clip((1 << 23) // dimensions, 100, 1000))
 
 
+def next_review(seen: int, window: int) -> int:
+    """When it is next time to remember: after 1, 2, 5, 10, 20, 30, ... windows of samples.
+
+    Examples
+    --------
+    >>> [next_review(seen, 1000) for seen in (0, 999, 1000, 2000, 5000, 9999, 10000)]
+    [1000, 1000, 2000, 5000, 10000, 10000, 20000]
+    """
+    windows = seen // window
+    return window * next((early for early in (1, 2, 5) if windows < early), (windows // 10 + 1) * 10)
+
+
 @dataclass
 class Learner:
     """The neurons of a stream and its most recent samples.
@@ -149,14 +161,11 @@ class Learner:
             self._review(ready)
 
     def _until_review(self) -> int:
-        """Samples until it is time to remember: after 1, 2, 5, 10, 20, 30, ... windows of them."""
-        windows, window = self.seen // len(self.recent), len(self.recent)
-        due = next((early for early in (1, 2, 5) if windows < early), (windows // 10 + 1) * 10)
-        return due * window - self.seen
+        return next_review(self.seen, len(self.recent)) - self.seen
 
     def _review(self, ready: Ready) -> None:
-        windows, rest = divmod(int(ready.neurons.seen[0]), len(self.recent))
-        if rest == 0 and (windows in (1, 2, 5) or (windows and windows % 10 == 0)):
+        seen = int(ready.neurons.seen[0])
+        if seen and seen == next_review(seen - 1, len(self.recent)):
             diagnostics.remember(ready.neurons, self.samples)
 
     @contextmanager

@@ -47,11 +47,6 @@ class Neurons:
     def __len__(self) -> int:
         return len(self.centers)
 
-    @property
-    def dimensions(self) -> int:
-        """D, the length of a center."""
-        return int(self.centers.shape[1])
-
     def copy(self) -> "Neurons":
         """The same neurons, sharing nothing."""
         return Neurons(*(getattr(self, field.name).copy() for field in fields(self)))
