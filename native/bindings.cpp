@@ -138,6 +138,88 @@ void bind_distances(nb::module_& m) {
         nb::arg("samples").noconvert(), nb::arg("centers").noconvert(), nb::arg("out").noconvert());
 }
 
+// ---- samplers ---------------------------------------------------------------------------------------
+
+using Pixels = nb::ndarray<nb::ro, nb::ndim<4>, nb::c_contig, nb::device::cpu>;
+using Chosen = std::optional<nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>>;
+
+// The images, once it is certain that windows of `side` pixels fit and that every chosen one exists.
+Images images_of(const Pixels& x, const Chosen& chosen, int64_t side) {
+    const bool is_float = x.dtype() == nb::dtype<float>();
+    if (!is_float && x.dtype() != nb::dtype<uint8_t>()) throw nb::type_error("images must be uint8 or float32");
+    Images images{x.data(), is_float, long(x.shape(0)), long(x.shape(1)), long(x.shape(2)), long(x.shape(3)),
+                  nullptr, 0};
+    if (chosen) {
+        images.chosen = chosen->data();
+        images.n_chosen = long(chosen->shape(0));
+        for (long k = 0; k < images.n_chosen; ++k)
+            if (images.chosen[k] < 0 || images.chosen[k] >= images.n)
+                throw nb::value_error("an image is chosen that there is not");
+    }
+    const long count = chosen ? images.n_chosen : images.n;
+    if (side < 1 || side > images.height || side > images.width || images.channels < 1 || count < 1 ||
+        count >= (1ll << 32))
+        throw nb::value_error("no patch of that size in these images");
+    return images;
+}
+
+template <class T>
+void patches(Pixels x, Chosen chosen, int64_t size, uint64_t seed, uint64_t first, Matrix<T> out) {
+    const Images images = images_of(x, chosen, size);
+    if (int64_t(out.shape(1)) != size * size * images.channels) throw nb::value_error("out of a wrong shape");
+    const auto& samplers = current->samplers;
+    T* to = out.data();
+    const long n = long(out.shape(0));
+    nb::gil_scoped_release released;
+    if constexpr (sizeof(T) == sizeof(float))
+        samplers.patches_single(images, size, seed, first, n, to);
+    else
+        samplers.patches_double(images, size, seed, first, n, to);
+}
+
+void neighbourhoods(Pixels x, Chosen chosen, int64_t size, double noise, uint64_t seed, uint64_t first,
+                    Matrix<float> means, Vector<float> widths) {
+    const Images images = images_of(x, chosen, size + 2);
+    if (int64_t(means.shape(1)) != size * size * images.channels || means.shape(0) != widths.shape(0))
+        throw nb::value_error("out of a wrong shape");
+    const auto& samplers = current->samplers;
+    float *to = means.data(), *widths_to = widths.data();
+    const long n = long(means.shape(0));
+    nb::gil_scoped_release released;
+    Scratch<float> work(samplers.neighbourhoods_workspace(size, images.channels));
+    samplers.neighbourhoods(images, size, float(noise), seed, first, n, to, widths_to, work.at);
+}
+
+void random_words(uint64_t seed, uint32_t purpose, uint64_t first, Matrix<uint32_t> out) {
+    const auto& samplers = current->samplers;
+    uint32_t* to = out.data();
+    const long n = long(out.shape(0)), each = long(out.shape(1));
+    nb::gil_scoped_release released;
+    samplers.words(seed, purpose, first, n, each, to);
+}
+
+void random_normals(uint64_t seed, uint32_t purpose, uint64_t first, Matrix<float> out) {
+    const auto& samplers = current->samplers;
+    float* to = out.data();
+    const long n = long(out.shape(0)), each = long(out.shape(1));
+    nb::gil_scoped_release released;
+    Scratch<float> work(samplers.normals_workspace(each));
+    samplers.normals(seed, purpose, first, n, each, to, work.at);
+}
+
+void bind_samplers(nb::module_& m) {
+    auto images = nb::arg("images").noconvert();
+    auto chosen = nb::arg("chosen").none();
+    auto out = nb::arg("out").noconvert();
+    nb::arg size("size"), seed("seed"), first("first"), purpose("purpose");
+    m.def("patches", &patches<float>, images, chosen, size, seed, first, out);
+    m.def("patches", &patches<double>, images, chosen, size, seed, first, out);
+    m.def("neighbourhoods", &neighbourhoods, images, chosen, size, nb::arg("noise"), seed, first,
+          nb::arg("means").noconvert(), nb::arg("widths").noconvert());
+    m.def("random_words", &random_words, seed, purpose, first, out);
+    m.def("random_normals", &random_normals, seed, purpose, first, out);
+}
+
 std::vector<std::string> available() {
     std::vector<std::string> names;
     for (const auto& set : instruction_sets())
@@ -184,6 +266,7 @@ NB_MODULE(_core, m) {
     bind_learn<double>(m);
     bind_distances<float>(m);
     bind_distances<double>(m);
+    bind_samplers(m);
     m.def("available", &available);
     m.def("current", [] { return std::string(current->name); });
     m.def("use", &use, nb::arg("name"));

@@ -7,9 +7,10 @@ namespace gaussian_neurons {
     namespace isa {                                  \
     extern const Kernels<float> single_precision;    \
     extern const Kernels<double> double_precision;   \
+    extern const Samplers samplers;                  \
     }
 #define GN_ENTRY(isa, supported) \
-    InstructionSet { #isa, supported, isa::single_precision, isa::double_precision }
+    InstructionSet { #isa, supported, isa::single_precision, isa::double_precision, isa::samplers }
 
 #ifdef GN_X86_64
 GN_DECLARE(avx512)

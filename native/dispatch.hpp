@@ -4,6 +4,7 @@
 #include <span>
 
 #include "kernels.hpp"
+#include "samplers.hpp"
 
 namespace gaussian_neurons {
 
@@ -12,6 +13,7 @@ struct InstructionSet {
     bool supported;  // by this processor and its operating system
     const Kernels<float>& single_precision;
     const Kernels<double>& double_precision;
+    const Samplers& samplers;
 
     template <class T>
     const Kernels<T>& kernels() const {

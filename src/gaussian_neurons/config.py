@@ -3,7 +3,8 @@
 import platform
 from importlib.metadata import version
 
-from gaussian_neurons.learning import _core, native
+from gaussian_neurons import _core
+from gaussian_neurons.learning import native
 
 
 def show_config() -> None:

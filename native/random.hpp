@@ -1,0 +1,161 @@
+// Counter-based random numbers: number (seed, sample, block, purpose) is a function of those alone.
+//
+// Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011) on as many lanes as a
+// vector has. Whatever the lanes, the numbers are the same: sixteen blocks make a group, wherever they run.
+#pragma once
+
+#include "lanes.hpp"
+
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+namespace gaussian_neurons::GN_ISA {
+
+using Words = typename Single::integers;   // uint32_t in each lane
+using Floats = typename Single::vector;
+typedef uint64_t Longs __attribute__((vector_size(GN_VECTOR_BYTES)));
+typedef int32_t Integers __attribute__((vector_size(GN_VECTOR_BYTES)));
+
+constexpr long lanes = Single::lanes;
+constexpr long group_blocks = 16;                // blocks that are drawn together ...
+constexpr long group_numbers = 4 * group_blocks;  // ... and the numbers that they give
+
+GN_INLINE Words all_words(uint32_t value) { return value + Words{}; }
+
+GN_INLINE Words count_lanes() {
+    Words lane;
+    for (long l = 0; l < lanes; ++l) lane[l] = uint32_t(l);
+    return lane;
+}
+
+// The products of the lower halves of each 64 bits.
+GN_INLINE Longs multiply_low_halves(Longs a, Longs b) {
+#if GN_VECTOR_BYTES == 64
+    return (Longs)_mm512_mul_epu32((__m512i)a, (__m512i)b);
+#elif GN_VECTOR_BYTES == 32
+    return (Longs)_mm256_mul_epu32((__m256i)a, (__m256i)b);
+#elif defined(__SSE2__)
+    return (Longs)_mm_mul_epu32((__m128i)a, (__m128i)b);
+#else
+    return (a & 0xffffffffull) * (b & 0xffffffffull);
+#endif
+}
+
+struct Product {
+    Words high, low;
+};
+
+GN_INLINE Product multiply(Words x, uint32_t factor) {
+    Longs factors = uint64_t(factor) + Longs{};
+    Longs even = multiply_low_halves((Longs)x, factors), odd = multiply_low_halves((Longs)x >> 32, factors);
+    return {(Words)((even >> 32) | (odd & 0xffffffff00000000ull)),
+            (Words)((even & 0xffffffffull) | (odd << 32))};
+}
+
+struct Block {
+    Words word[4];
+};
+
+GN_INLINE Block philox(Block counter, uint64_t seed) {
+    uint32_t key[2] = {uint32_t(seed), uint32_t(seed >> 32)};
+    Words *c = counter.word;
+    for (int round = 0; round < 10; ++round) {
+        Product first = multiply(c[0], 0xD2511F53u), third = multiply(c[2], 0xCD9E8D57u);
+        c[0] = third.high ^ c[1] ^ key[0];
+        c[1] = third.low;
+        c[2] = first.high ^ c[3] ^ key[1];
+        c[3] = first.low;
+        key[0] += 0x9E3779B9u;
+        key[1] += 0xBB67AE85u;
+    }
+    return counter;
+}
+
+GN_INLINE Floats square_root(Floats x) {
+#if GN_VECTOR_BYTES == 64
+    return (Floats)_mm512_sqrt_ps((__m512)x);
+#elif GN_VECTOR_BYTES == 32
+    return (Floats)_mm256_sqrt_ps((__m256)x);
+#elif defined(__SSE2__)
+    return (Floats)_mm_sqrt_ps((__m128)x);
+#else
+    for (long l = 0; l < lanes; ++l) x[l] = __builtin_sqrtf(x[l]);
+    return x;
+#endif
+}
+
+template <int n>
+GN_INLINE Floats polynomial(const float (&coefficients)[n], Floats x) {
+    Floats p = splat<Single>(coefficients[n - 1]);
+GN_UNROLL
+    for (int k = n - 2; k >= 0; --k) p = p * x + coefficients[k];
+    return p;
+}
+
+// log(u) for u in (0, 1], within three units in the last place; exactly 0 at 1.
+GN_INLINE Floats log_of_part(Floats u) {
+    // log(1 + f) = f - f^2/2 + f^3 p(f) on [1/sqrt(2) - 1, sqrt(2) - 1]: relative error 6e-9
+    constexpr float p[] = {0.3333333f,   -0.25000823f, 0.20001227f, -0.16623357f,
+                           0.14201762f,  -0.13160194f, 0.1276155f,  -0.0763443f};
+    constexpr uint32_t sqrt_half = 0x3f3504f3u;
+    Integers exponent = ((Integers)u - int32_t(sqrt_half)) >> 23;
+    Floats f = (Floats)((Integers)u - (exponent << 23)) - 1.0f;
+    Floats e = __builtin_convertvector(exponent, Floats);
+    Floats square = f * f;
+    Floats small = square * f * polynomial(p, f) + e * -2.12194440e-4f;
+    return (small - 0.5f * square + f) + e * 0.693359375f;
+}
+
+struct Pair {
+    Floats first, second;
+};
+
+// Two normal numbers out of two words (Box and Muller): a radius and an angle.
+GN_INLINE Pair normal_pair(Words for_radius, Words for_angle) {
+    // minimax on [-pi/4, pi/4]: relative errors 4e-9 and 1e-10
+    constexpr float sine[] = {1.0f, -0.16666655f, 0.008332161f, -1.9515284e-4f};
+    constexpr float cosine[] = {1.0f, -0.5f, 0.041666646f, -0.0013887316f, 2.4433157e-5f};
+    Floats u = __builtin_convertvector((Integers)((for_radius >> 8) + 1), Floats) * 0x1p-24f;
+    Floats radius = square_root(-2.0f * log_of_part(u));
+    // The two upper bits are a quarter turn, the others an angle from -1/8 to 1/8 turn.
+    Words quarter = for_angle >> 30;
+    Integers rest = (Integers)(for_angle << 2) >> 8;
+    Floats angle = __builtin_convertvector(rest, Floats) * 0x1.921fb6p-24f;  // pi/4 / 2^23
+    Floats square = angle * angle;
+    Floats s = angle * polynomial(sine, square), c = polynomial(cosine, square);
+    auto odd = (quarter & 1) != 0;
+    Words sign_first = ((quarter + 1) & 2) << 30, sign_second = (quarter & 2) << 30;
+    Floats first = odd ? s : c, second = odd ? c : s;
+    return {radius * (Floats)((Words)first ^ sign_first), radius * (Floats)((Words)second ^ sign_second)};
+}
+
+// `groups` groups of normal numbers of one sample, as floats of mean 0 and variance 1.
+GN_INLINE void normals_of_sample(uint64_t seed, uint32_t purpose, uint64_t sample, long groups,
+                                 float* out) {  // OUT (groups * group_numbers,)
+    const Words lane = count_lanes();
+    for (long at = 0; at < groups * group_blocks; at += lanes) {
+        Block block = philox({all_words(uint32_t(sample)), all_words(uint32_t(sample >> 32)),
+                              uint32_t(at) + lane, all_words(purpose)},
+                             seed);
+        Pair a = normal_pair(block.word[0], block.word[1]);
+        Pair b = normal_pair(block.word[2], block.word[3]);
+        float* to = out + at / group_blocks * group_numbers + at % group_blocks;
+        store<Single>(to, a.first);
+        store<Single>(to + group_blocks, a.second);
+        store<Single>(to + 2 * group_blocks, b.first);
+        store<Single>(to + 3 * group_blocks, b.second);
+    }
+}
+
+// One block for each of `lanes` samples from `first` on.
+GN_INLINE Block blocks_of_samples(uint64_t seed, uint32_t purpose, uint64_t first, uint32_t block) {
+    Words low, high;
+    for (long l = 0; l < lanes; ++l) {
+        low[l] = uint32_t(first + l);
+        high[l] = uint32_t((first + l) >> 32);
+    }
+    return philox({low, high, all_words(block), all_words(purpose)}, seed);
+}
+
+}  // namespace gaussian_neurons::GN_ISA
