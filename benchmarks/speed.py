@@ -27,8 +27,7 @@ from pathlib import Path
 import numpy as np
 import psutil
 
-from gaussian_neurons import GaussianNeurons, Neurons
-from gaussian_neurons import _core
+from gaussian_neurons import GaussianNeurons, Neurons, _core
 from gaussian_neurons.learning import native, reference
 
 # K, D, widths learned, and the ratio to the reference that is aimed at in single precision

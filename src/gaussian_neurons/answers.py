@@ -31,7 +31,8 @@ def strongest(neurons: Neurons, x: Array) -> tuple[NDArray[np.int64], Array]:
         if len(neurons):
             scores = -distances / neurons.widths
             rows = slice(begin, begin + len(scores))
-            winner[rows], response[rows] = scores.argmax(axis=1), scores.max(axis=1)
+            winner[rows] = best = scores.argmax(axis=1)
+            response[rows] = scores[np.arange(len(scores)), best]
     return winner, response
 
 

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from gaussian_neurons import answers, model_file, settings
 from gaussian_neurons.diagnostics import Diagnosis
+from gaussian_neurons.estimator_streams import LearnsFromStreams
 from gaussian_neurons.first_data import Ready
 from gaussian_neurons.learner import DRAWN, Learner
 from gaussian_neurons.learning import native
@@ -40,7 +41,9 @@ def _frozen(array: Array) -> Array:
     return copied
 
 
-class GaussianNeurons(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+class GaussianNeurons(
+    LearnsFromStreams, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator
+):
     """Online clustering without knowing the number of clusters.
 
     `n_neurons` Gaussian neurons are pulled toward every sample in proportion to their response to it and
@@ -85,6 +88,7 @@ class GaussianNeurons(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
     diagnosis_ : the facts behind learned_, see `gaussian_neurons.diagnostics.Diagnosis`
     labels_ : (n_rows,), the clusters of the rows given to `fit`
     n_samples_seen_ : how many samples the model has learned from
+    n_skipped_ : how many rows of streams `learn` was told to skip
     n_features_in_ : D
 
     Notes
@@ -266,7 +270,7 @@ class GaussianNeurons(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         The old file is replaced in one step: a crash or a full disk leaves it whole.
         """
         check_is_fitted(self)
-        model_file.save(path, self.get_params(deep=False), self._learner, self.__dict__)
+        model_file.write(path, self._contents())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -274,9 +278,8 @@ class GaussianNeurons(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
 
         No code of the file is run. A file that is cut off, foreign, newer or changed is refused.
         """
-        parameters, learner, attributes = model_file.load(path, known=cls._get_param_names())
-        model = cls(**parameters)
-        model.__dict__.update(attributes, _learner=learner)
+        model = cls()
+        model._restore(model_file.load(path))
         return model
 
     # ---- what was learned -------------------------------------------------------------------------
@@ -322,6 +325,11 @@ class GaussianNeurons(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         check_is_fitted(self)
         return self._learner.seen
 
+    @property
+    def n_skipped_(self) -> int:  # noqa: D102
+        check_is_fitted(self)
+        return self._learner.skipped
+
     # ---- scikit-learn's contract ------------------------------------------------------------------
 
     def __copy__(self) -> Self:
@@ -348,6 +356,16 @@ class GaussianNeurons(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
             elif not learning_began:
                 self.__dict__ = before | {"_labels": self.__dict__.get("_labels")}
             raise
+
+    def _contents(self) -> model_file.Contents:
+        return model_file.contents(self.get_params(deep=False), self._learner, self.__dict__)
+
+    def _restore(self, loaded: model_file.Loaded) -> None:
+        known = self._get_param_names()
+        if not set(loaded.parameters) <= set(known):
+            unknown = ", ".join(sorted(set(loaded.parameters) - set(known)))
+            raise ValueError(f"the file is not a complete model (unknown parameters: {unknown}).")
+        self.__dict__.update(loaded.parameters, **loaded.attributes, _learner=loaded.learner)
 
     @property
     def _n_features_out(self) -> int:
@@ -380,15 +398,20 @@ class GaussianNeurons(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
     ) -> tuple[Array, Array | None, settings.Settings]:
         x = self._numbers(X, first)
         given = self._settings()
+        return x, self._check_widths(sample_width, x, first, given), given
+
+    def _check_widths(
+        self, sample_width: Any, x: Array, first: bool, given: settings.Settings
+    ) -> Array | None:
         if sample_width is not None:
             dtype = x.dtype if first else self._learner.recent.dtype
-            return x, settings.checked_sample_widths(sample_width, len(x), dtype), given
+            return settings.checked_sample_widths(sample_width, len(x), dtype)
         if given.width_learning_rate > 0:
             raise ValueError(
                 f"sample_width is needed where widths are learned "
                 f"(width_learning_rate={self.width_learning_rate!r}): give one number for each row."
             )
-        return x, None, given
+        return None
 
     def _check_more_rows(self, X: Any) -> Array:
         check_is_fitted(self)

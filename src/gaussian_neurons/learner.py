@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gaussian_neurons import diagnostics
+from gaussian_neurons.bad_rows import BadRow
 from gaussian_neurons.first_data import Ready, neurons_at, prepare, uniform
 from gaussian_neurons.learning import native
-from gaussian_neurons.learning.trouble import BadRow
 from gaussian_neurons.settings import Settings
 from gaussian_neurons.state import Neurons
 
@@ -26,15 +26,18 @@ def window_for(dimensions: int) -> int:
 
 
 def next_review(seen: int, window: int) -> int:
-    """When it is next time to remember: after 1, 2, 5, 10, 20, 30, ... windows of samples.
+    """When it is next time to remember: after 1, 2, 5, 10, 20, ..., 100, 150, 200, ... windows of samples.
+
+    A review costs as much as some thousand samples of a small layer.
 
     Examples
     --------
-    >>> [next_review(seen, 1000) for seen in (0, 999, 1000, 2000, 5000, 9999, 10000)]
-    [1000, 1000, 2000, 5000, 10000, 10000, 20000]
+    >>> [next_review(seen, 1000) for seen in (0, 999, 1000, 2000, 5000, 9999, 10000, 100000, 149999)]
+    [1000, 1000, 2000, 5000, 10000, 10000, 20000, 150000, 150000]
     """
     windows = seen // window
-    return window * next((early for early in (1, 2, 5) if windows < early), (windows // 10 + 1) * 10)
+    step = 10 if windows < 100 else 50
+    return window * next((early for early in (1, 2, 5) if windows < early), (windows // step + 1) * step)
 
 
 @dataclass
@@ -50,6 +53,7 @@ class Learner:
     recent_widths: Array  # (window,)    its own width, NaN where it has none
     seed: int
     received: int = 0  # samples taken in
+    skipped: int = 0  # rows of streams that were left out
     additions: int = 0  # calls of add, each with randomness of its own
     ready: Ready | None = None  # None: still waiting for the first data
     _guess: tuple[int, Settings, Ready] | None = field(default=None, repr=False, compare=False)

@@ -1,9 +1,9 @@
 """A learner and its parameters, as the arrays and facts of a model file, and back."""
 
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import fields
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,17 +16,29 @@ from gaussian_neurons.state import Neurons
 Array = NDArray[Any]
 
 
-def save(
-    path: str | os.PathLike[str],
-    parameters: Mapping[str, Any],
-    learner: Learner,
-    attributes: Mapping[str, Any],
-) -> None:
-    """Write the parameters of an estimator, its learner and what else it was fitted with."""
+class Contents(NamedTuple):
+    """What a model file holds."""
+
+    arrays: dict[str, Array]
+    facts: dict[str, Any]
+
+
+class Loaded(NamedTuple):
+    """What a model file held."""
+
+    parameters: dict[str, Any]
+    learner: Learner
+    attributes: dict[str, Any]
+    run: dict[str, Any] | None  # of a checkpoint: which run it belongs to, and how far that had come
+
+
+def contents(parameters: Mapping[str, Any], learner: Learner, attributes: Mapping[str, Any]) -> Contents:
+    """The parameters of an estimator, its learner and what else it was fitted with."""
     arrays: dict[str, Array] = {"recent": learner.recent, "recent_widths": learner.recent_widths}
     facts: dict[str, Any] = {
         "seed": learner.seed,
         "received": learner.received,
+        "skipped": learner.skipped,
         "additions": learner.additions,
         "n_features": learner.recent.shape[1],
         "parameters": {},
@@ -42,24 +54,36 @@ def save(
         facts["feature_names"] = [str(name) for name in attributes["feature_names_in_"]]
     if attributes["_labels"] is not None:
         arrays["labels"] = attributes["_labels"]
-    persistence.write(path, arrays, facts)
+    return Contents(arrays, facts)
 
 
-def load(
-    path: str | os.PathLike[str], known: Collection[str]
-) -> tuple[dict[str, Any], Learner, dict[str, Any]]:
-    """Read what `save` wrote: (parameters, learner, attributes). Parameters must be among the known."""
+def plain_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters as JSON has them, to compare: an array by its hash, a generator by its kind."""
+    arrays: dict[str, Array] = {}
+    plain = {name: _plain(name, value, None, arrays) for name, value in parameters.items()}
+    return plain | {name: persistence.digest({name: array}, {}) for name, array in arrays.items()}
+
+
+def write(path: str | os.PathLike[str], what: Contents, run: Mapping[str, Any] | None = None) -> None:
+    """Write a model file, or with a run, a checkpoint."""
+    persistence.write(path, what.arrays, what.facts if run is None else {**what.facts, "run": dict(run)})
+
+
+def load(path: str | os.PathLike[str]) -> Loaded:
+    """Read what `write` wrote."""
     arrays, facts = persistence.read(path)
     try:
         parameters = {name: _from_plain(value, arrays) for name, value in facts["parameters"].items()}
-        if not set(parameters) <= set(known):
-            raise ValueError(f"unknown parameters: {sorted(set(parameters) - set(known))}")
+        run = facts.get("run")
+        if run is not None:
+            run = {"began": dict(run["began"]), "taken": int(run["taken"]), "stopped": bool(run["stopped"])}
         learner = Learner(
             recent=arrays["recent"],
             recent_widths=arrays["recent_widths"],
             seed=int(facts["seed"]),
             received=int(facts["received"]),
             additions=int(facts["additions"]),
+            skipped=int(facts.get("skipped", 0)),
         )
         if "neurons.centers" in arrays:
             neurons = Neurons(*(arrays[f"neurons.{field.name}"] for field in fields(Neurons)))
@@ -73,10 +97,10 @@ def load(
         raise ValueError(
             f"{os.fspath(path)!r} is not a complete model ({error}). Use a file that save() wrote."
         ) from error
-    return parameters, learner, attributes
+    return Loaded(parameters, learner, attributes, run)
 
 
-def _plain(name: str, value: Any, seed: int, arrays: dict[str, Array]) -> Any:
+def _plain(name: str, value: Any, seed: int | None, arrays: dict[str, Array]) -> Any:
     """A parameter as JSON has it; an array is put aside under a name of its own."""
     if isinstance(value, np.random.RandomState):
         return seed  # what was drawn from it: a generator of the caller's own cannot be kept
@@ -107,7 +131,7 @@ def _check(learner: Learner, dimensions: int) -> None:
         raise ValueError("the recent samples have the wrong shape or type")
     if learner.recent_widths.shape != (window,) or not np.isfinite(learner.samples).all():
         raise ValueError("the recent samples or widths are not what they were")
-    if learner.received < 0 or learner.seed < 0 or learner.additions < 0:
+    if min(learner.received, learner.seed, learner.additions, learner.skipped) < 0:
         raise ValueError("a count is negative")
     if learner.ready is None:
         if learner.received >= window:

@@ -1,5 +1,6 @@
 """One file for one model: arrays and facts, checked when read, replaced whole when written."""
 
+import glob
 import hashlib
 import json
 import os
@@ -73,6 +74,28 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, NDArray[Any]], dict[st
         raise ValueError(f"{os.fspath(path)!r} is not a complete model ({error}).") from error
 
 
+def digest(arrays: Mapping[str, NDArray[Any]], facts: Mapping[str, Any]) -> str:
+    """SHA-256 over arrays and facts: equal for equal models."""
+    return _digest(arrays, json.dumps(dict(facts), sort_keys=True, allow_nan=False))
+
+
+def try_to_write(path: str | os.PathLike[str]) -> None:
+    """Raise an OSError where no file could be written at `path`."""
+    place = Path(os.path.realpath(path))
+    temporary = _beside(place)
+    try:
+        temporary.touch(exist_ok=False)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def sweep(path: str | os.PathLike[str]) -> None:
+    """Remove what a process that was killed while it wrote `path` left beside it."""
+    place = Path(os.path.realpath(path))
+    for left in place.parent.glob(f".{glob.escape(place.name)}.????????.tmp"):
+        left.unlink(missing_ok=True)
+
+
 def _check_version(path: str | os.PathLike[str], found: str) -> None:
     if not found.isdecimal() or int(found) < 1:
         raise ValueError(f"{os.fspath(path)!r} names no valid format version: {found!r}.")
@@ -93,14 +116,19 @@ def _digest(tensors: Mapping[str, NDArray[Any]], text: str) -> str:
     return digest.hexdigest()
 
 
-def _replace(path: Path, data: bytes) -> None:
+def _beside(path: Path) -> Path:
+    """A name for a temporary file beside a file that is about to be written, if that can be."""
     if path.is_dir():
         raise IsADirectoryError(f"{str(path)!r} is a folder; name a file in it.")
     if not path.parent.is_dir():
         raise FileNotFoundError(f"the folder {str(path.parent)!r} does not exist; make it first.")
     if path.exists() and not path.is_file():
         raise OSError(f"{str(path)!r} is neither a file nor free; it is left alone.")
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+    return path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+
+
+def _replace(path: Path, data: bytes) -> None:
+    temporary = _beside(path)
     try:
         with open(temporary, "xb") as file:
             if path.exists():  # whoever could not read the old file shall not read the new one

@@ -7,10 +7,13 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.image import AxesImage
 
 Array = NDArray[Any]
 
 INK, MUTED, LEARNED, PUSHED_OUT = "#1b1f24", "#9aa4af", "#c2410c", "#64748b"
+BEYOND = 0.5  # how far outside of [0, 1] values of a filter are told apart
+GAP = 2  # pixels between filters
 
 
 def plane(axes: "Axes", samples: Array, centers: Array, widths: Array, learned: NDArray[np.bool_]) -> None:
@@ -54,3 +57,52 @@ def plane(axes: "Axes", samples: Array, centers: Array, widths: Array, learned: 
     axes.set_aspect("equal")
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(colors=INK, labelsize=8)
+
+
+def filters(
+    axes: "Axes",
+    centers: Array,
+    shape: tuple[int, ...],
+    learned: NDArray[np.bool_],
+    columns: int | None = None,
+) -> "AxesImage":
+    """Centers as the image patches that they are, numbered row by row; learned ones are framed.
+
+    Grey is within the domain [0, 1]; blue is below it and red above. Colour patches are clipped to it.
+
+    Parameters
+    ----------
+    axes : where to draw
+    centers : (K, D)
+    shape : of a patch, (height, width) or (height, width, 3)
+    learned : (K,)
+    columns : filters side by side, or None: as square as it goes
+
+    Returns
+    -------
+    AxesImage : for a colour bar
+    """
+    from matplotlib.colors import LinearSegmentedColormap
+    from matplotlib.patches import Rectangle
+
+    height, width, *colours = shape
+    columns = columns or int(np.ceil(np.sqrt(len(centers))))
+    rows = -(-len(centers) // columns)
+    canvas = np.full((rows * (height + GAP) - GAP, columns * (width + GAP) - GAP, *colours), np.nan)
+    corners = [(k // columns * (height + GAP), k % columns * (width + GAP)) for k in range(len(centers))]
+    for center, (y, x) in zip(centers, corners, strict=True):
+        canvas[y : y + height, x : x + width] = center.reshape(shape)
+    inside, outside = BEYOND / (1 + 2 * BEYOND), 1 / (1 + 2 * BEYOND)
+    ramp = [(0.0, "#3b82f6"), (inside, "#000000"), (inside + outside, "#ffffff"), (1.0, "#ef4444")]
+    cmap = LinearSegmentedColormap.from_list("domain", ramp)
+    cmap.set_bad(alpha=0.0)
+    shown = np.clip(np.nan_to_num(canvas, nan=1.0), 0, 1) if colours else canvas
+    image = axes.imshow(shown, cmap=cmap, vmin=-BEYOND, vmax=1 + BEYOND, interpolation="nearest")
+    for k, (y, x) in enumerate(corners):
+        edge = {"ec": LEARNED, "lw": 2.4} if learned[k] else {"ec": MUTED, "lw": 0.6}
+        axes.add_patch(Rectangle((x - 0.5, y - 0.5), width, height, fill=False, **edge))
+        axes.text(x - 0.4, y - 0.65, str(k + 1), fontsize=7, color=LEARNED if learned[k] else PUSHED_OUT)
+    axes.set_axis_off()
+    axes.set_xlim(-1, canvas.shape[1])
+    axes.set_ylim(canvas.shape[0], -2)
+    return image

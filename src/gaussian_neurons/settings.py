@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gaussian_neurons.bad_rows import bad_width
+
 Array = NDArray[np.float64]
 
 INITS = ("uniform", "samples")
@@ -88,6 +90,21 @@ def whole_number(name: str, value: Any, least: int = 1) -> int:
     return int(value)
 
 
+def one_of(name: str, value: Any, known: tuple[str, ...]) -> str:
+    """One of the known names."""
+    if value not in known:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, known))}, got {value!r}.")
+    return str(value)
+
+
+def checked_seed(seed: Any) -> int:
+    """A seed: a whole number of 64 bits."""
+    number = whole_number("seed", seed, least=0)
+    if number >= 1 << 64:
+        raise ValueError(f"seed must be below 2^64, got {number}.")
+    return number
+
+
 def checked_widths(width: Any, count: int) -> Array:
     """One width for each neuron, (K,): given as a number or as an array."""
     if width is None or isinstance(width, str | bool | np.bool_):
@@ -141,9 +158,7 @@ def checked_sample_widths(sample_widths: Any, rows: int, dtype: Any = np.float64
     most = np.finfo(np.float32 if dtype == np.float32 else np.float64).max
     bad = np.flatnonzero(~((widths <= float(most)) & (widths >= 0)))
     if len(bad):
-        raise ValueError(
-            f"sample_width must be finite and not negative, got {float(widths[bad[0]])!r} at row {bad[0]}."
-        )
+        raise bad_width(int(bad[0]), float(widths[bad[0]]))
     return widths
 
 

@@ -1,121 +1,129 @@
-"""The demo: clusters of unknown number in the plane, with noise, learned online by 30 neurons."""
+"""The demo: 16 neurons find the strokes of handwritten digits in a stream of 5 x 5 patches (Figure 2a)."""
 
 import argparse
 import importlib.util
 import json
+import sys
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.metrics import adjusted_rand_score
 
 from gaussian_neurons import GaussianNeurons
-from gaussian_neurons.plotting import plane
+from gaussian_neurons.datasets import ImageSet, mnist_sample
+from gaussian_neurons.plotting import BEYOND, filters
+from gaussian_neurons.sampling import Patches
 
-Array = NDArray[Any]
+BOLD, PLAIN = "\033[1m", "\033[0m"
 
 
 @dataclass(frozen=True)
 class Config:
-    """What the demo learns from, and with what."""
+    """The settings of the paper's Subfigure 2a, on as many digits as are bundled."""
 
-    seed: int = 7
-    n_samples: int = 200_000
-    n_neurons: int = 30
-    width: float = 0.008
-    spread: float = 0.035  # standard deviation of a cluster
-    noise: float = 0.03  # part of the samples that is uniform noise
-
-
-def mixture(config: Config) -> tuple[Array, NDArray[np.int64]]:
-    """Samples (n, 2) in the unit square from some 8 to 14 clusters, and their clusters, -1 for noise."""
-    random = np.random.default_rng(config.seed)
-    places: list[Array] = []
-    wanted = int(random.integers(8, 15))
-    while len(places) < wanted:  # not so close that they are one cluster
-        place = random.uniform(0.1, 0.9, 2)
-        if all(np.linalg.norm(place - other) > 6 * config.spread for other in places):
-            places.append(place)
-    labels = random.integers(len(places), size=config.n_samples)
-    samples = np.array(places)[labels] + config.spread * random.standard_normal((config.n_samples, 2))
-    noise = random.random(config.n_samples) < config.noise
-    samples[noise] = random.random((int(noise.sum()), 2))
-    return samples.astype(np.float32), np.where(noise, -1, labels)
+    seed: int = 0
+    n_samples: int = 1_000_000
+    n_neurons: int = 16
+    size: int = 5
+    width: float = 1.0
+    inhibition: float = 0.5
+    learning_rate: float = 0.1
 
 
-def run(config: Config) -> dict[str, Any]:
-    """Learn the mixture in one pass, one sample at a time."""
-    samples, labels = mixture(config)
-    model = GaussianNeurons(config.n_neurons, width=config.width, domain=(0.0, 1.0), random_state=config.seed)
+def run(config: Config, data: ImageSet) -> dict[str, Any]:
+    """Learn from random patches, one at a time."""
+    stream = Patches(data.images, config.size, config.seed)
+    model = GaussianNeurons(
+        config.n_neurons,
+        width=config.width,
+        inhibition=config.inhibition,
+        learning_rate=config.learning_rate,
+        domain=(0.0, 1.0),
+        random_state=config.seed,
+    )
     begin = time.perf_counter()
-    model.partial_fit(samples)
+    model.learn(stream, config.n_samples)
     seconds = time.perf_counter() - begin
-    found = model.predict(samples)
-    real = labels >= 0
+    facts = model.diagnosis_
     return {
         "config": asdict(config),
-        "clusters_true": len(np.unique(labels[real])),
-        "clusters_found": model.n_clusters_,
-        "neurons": len(model.centers_),
-        "learned": model.learned_.tolist(),
+        "data": data.facts(),
+        "learned": facts.learned.tolist(),
+        "domain_distance": facts.domain_distance.tolist(),
+        "cosine": facts.cosine.tolist(),
         "centers": model.centers_.tolist(),
-        "widths": model.widths_.tolist(),
-        "adjusted_rand_index": float(adjusted_rand_score(labels[real], found[real])),
-        "samples": len(samples),
+        "samples": model.n_samples_seen_,
         "seconds": seconds,
     }
 
 
 def draw(result: dict[str, Any], path: Path) -> None:
-    """The picture of a result; the samples are made again from its configuration."""
+    """The picture of a result."""
     from matplotlib.figure import Figure
 
-    samples, _ = mixture(Config(**result["config"]))
-    figure = Figure(figsize=(7.5, 6.2), dpi=130, layout="constrained")
+    config, learned = Config(**result["config"]), np.array(result["learned"])
+    figure = Figure(figsize=(6.4, 6.0), dpi=130, layout="constrained")
     axes = figure.add_subplot()
-    learned = np.array(result["learned"])
-    plane(axes, samples[:4000], np.array(result["centers"]), np.array(result["widths"]), learned)
+    image = filters(axes, np.array(result["centers"]), (config.size, config.size), learned)
+    bar = figure.colorbar(image, ax=axes, shrink=0.6, ticks=[-BEYOND, 0, 1, 1 + BEYOND])
+    bar.outline.set_visible(False)
     axes.set_title(
-        f"{result['neurons']} neurons, one pass over {result['samples']:,} samples: "
-        f"{result['clusters_found']} clusters found, {result['clusters_true']} true",
+        f"{config.n_neurons} neurons after {result['samples']:,} patches of {config.size} x {config.size} pixels\n"
+        f"{learned.sum()} learned (framed), {(~learned).sum()} pushed out of the domain",
         fontsize=10,
         loc="left",
     )
-    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.05), ncols=3, fontsize=8, frameon=False)
+    figure.text(0.01, 0.005, f"data: {result['data']['name']}, {result['data']['source']}", fontsize=7)
     figure.savefig(path)
 
 
-def table(result: dict[str, Any]) -> str:
-    """What a person wants to know, a line each."""
-    rows = (
-        ("neurons", f"{result['neurons']}"),
-        ("neurons learned", f"{sum(result['learned'])}"),
-        ("clusters found", f"{result['clusters_found']}"),
-        ("clusters true", f"{result['clusters_true']}"),
-        ("adjusted Rand index", f"{result['adjusted_rand_index']:.3f}"),
-        ("samples a second", f"{result['samples'] / result['seconds'] / 1e6:.2f} million"),
+def table(result: dict[str, Any], bold: bool = False) -> str:
+    """The paper's Table 1 for these neurons; learned ones are marked, and bold where a terminal can."""
+    learned = result["learned"]
+
+    def row(name: str, cells: list[str]) -> str:
+        shown = [f"{cell:>5}" for cell in cells]
+        if bold:
+            shown = [f"{BOLD}{c}{PLAIN}" if l else c for c, l in zip(shown, learned, strict=True)]
+        return f"{name:<8}" + "".join(shown)
+
+    return "\n".join(
+        [
+            row("neuron", [str(k + 1) for k in range(len(learned))]),
+            row("learned", ["*" if l else "" for l in learned]),
+            row("d", [f"{d:.1f}" for d in result["domain_distance"]]),
+            row("cos", [f"{c:.1f}" for c in result["cosine"]]),
+        ]
     )
-    return "\n".join(f"{name:<20} {value:>14}" for name, value in rows)
 
 
 def main() -> None:
     """Run the demo and leave its picture and its facts in a folder."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("out"), help="folder for the results")
-    parser.add_argument("--seed", type=int, default=Config.seed, help="another mixture")
+    parser.add_argument("--seed", type=int, default=Config.seed, help="other starting centers and patches")
     arguments = parser.parse_args()
-    if importlib.util.find_spec("matplotlib") is None:
-        parser.exit(1, "The demo draws with matplotlib: pip install 'gaussian-neurons[plot]'\n")
+    for package in ("matplotlib", "mlxtend"):
+        if importlib.util.find_spec(package) is None:
+            parser.exit(1, f"The demo needs {package}: pip install 'gaussian-neurons[examples]'\n")
     arguments.out.mkdir(parents=True, exist_ok=True)
-    result = run(Config(seed=arguments.seed))
+    print("Reading the digits ...", flush=True)
+    data = mnist_sample()
+    print(f"{data}\n", flush=True)
+    result = run(Config(seed=arguments.seed), data)
+    print(
+        f"{result['samples']:,} patches of 5 x 5 pixels, one at a time, in {result['seconds']:.1f} s: "
+        f"{sum(result['learned'])} of {len(result['learned'])} neurons learned.\n"
+    )
+    print(table(result, bold=sys.stdout.isatty()))
+    print(
+        "\nd: distance from the middle of the domain, 1 at its corners. cos: how little it turned from its start."
+    )
     (arguments.out / "demo.json").write_text(json.dumps(result, indent=1))
     draw(result, arguments.out / "demo.png")
-    print(table(result))
-    print(f"\nThe picture is {arguments.out / 'demo.png'}. For another mixture:")
-    print("    .venv/bin/python -m gaussian_neurons.experiments.demo --seed 3")
+    print(f"\n{arguments.out / 'demo.png'} shows the filters, {arguments.out / 'demo.json'} has the numbers.")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gaussian_neurons import _core
-from gaussian_neurons.learning.trouble import bad_width, diverged, not_finite
+from gaussian_neurons.bad_rows import bad_width
+from gaussian_neurons.learning.trouble import diverged, not_finite
 from gaussian_neurons.mapped import mapping_of, release
 from gaussian_neurons.state import Neurons, unchanged_on_error
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from gaussian_neurons.bad_rows import BadRow
 from gaussian_neurons.state import Neurons
 
 
@@ -17,21 +18,6 @@ def diverged(neurons: Neurons, neuron: int, learning_rate: float) -> FloatingPoi
     )
 
 
-class BadRow(ValueError):
-    """A row that cannot be learned from. The text says why, with {row} where its number belongs."""
-
-    def __init__(self, row: int, text: str) -> None:
-        super().__init__(text.format(row=row))
-        self.row, self.text = row, text
-
-    def __reduce__(self) -> tuple[type["BadRow"], tuple[int, str]]:
-        return BadRow, (self.row, self.text)
-
-    def later(self, rows: int) -> "BadRow":
-        """The same row, where so many others come before it."""
-        return BadRow(self.row + rows, self.text)
-
-
 def not_finite(row: int, column: int, value: float, precision: str) -> BadRow:
     """The error of a value that is no number, or none in the model's precision."""
     if np.isfinite(value):
@@ -45,8 +31,3 @@ def not_finite(row: int, column: int, value: float, precision: str) -> BadRow:
         f"X must hold finite numbers, got {'NaN' if np.isnan(value) else 'infinity (inf)'} at row {{row}}, "
         f"column {column}. Drop or fill such rows first.",
     )
-
-
-def bad_width(row: int, width: float) -> BadRow:
-    """The error of a sample's own width that is no width."""
-    return BadRow(row, f"sample_width must be finite and not negative, got {width!r} at row {{row}}.")

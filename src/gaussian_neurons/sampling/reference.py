@@ -1,4 +1,4 @@
-"""Sample t of seed s as a function of (s, t) alone, in NumPy: what the compiled samplers must equal, bit for bit.
+"""Sample t of seed s as a function of (s, t) alone, in NumPy: what the compiled samplers equal, bit for bit.
 
 Random numbers come from Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011):
 the seed is its key, and its counter is made of the sample's number, a block within the sample, and what the
@@ -112,10 +112,10 @@ def neighbourhoods(
     total, squares = np.zeros((count, D), np.float32), np.zeros((count, D), np.float32)
     for sample in samples:
         total += sample
-    mean = total / np.float32(9)
+    mean: Single = np.divide(total, np.float32(9), dtype=np.float32)
     for sample in samples:
         squares += (sample - mean) * (sample - mean)
-    return mean, np.float32(2) * _sum_along_lanes(squares) / np.float32(9)
+    return mean, np.asarray(np.float32(2) * _sum_along_lanes(squares) / np.float32(9))
 
 
 def places(
@@ -165,13 +165,9 @@ def _log_of_part(u: Single) -> Single:
     bits = u.view(np.int32)
     exponent = (bits - np.int32(0x3F3504F3)) >> 23
     f = (bits - (exponent << 23)).view(np.float32) - np.float32(1)
-    e = exponent.astype(np.float32)
-    square = f * f
-    p = _polynomial(
-        (0.3333333, -0.25000823, 0.20001227, -0.16623357, 0.14201762, -0.13160194, 0.1276155, -0.0763443), f
-    )
-    small = square * f * p + e * np.float32(-2.12194440e-4)
-    return np.asarray((small - np.float32(0.5) * square + f) + e * np.float32(0.693359375))
+    p = _polynomial((0.33334246, -0.24983266, 0.19924507, -0.1713714, 0.16024357, -0.10191646), f)
+    logarithm = f + f * f * (f * p - np.float32(0.5))
+    return np.asarray(logarithm + exponent.astype(np.float32) * np.float32(0.6931472))
 
 
 def _normal_pair(for_radius: Words, for_angle: Words) -> tuple[Single, Single]:
@@ -183,7 +179,7 @@ def _normal_pair(for_radius: Words, for_angle: Words) -> tuple[Single, Single]:
     angle = rest.astype(np.float32) * np.float32(np.pi / 4 / 2**23)
     square = angle * angle
     s = angle * _polynomial((1.0, -0.16666655, 0.008332161, -1.9515284e-4), square)
-    c = _polynomial((1.0, -0.5, 0.041666646, -0.0013887316, 2.4433157e-5), square)
+    c = _polynomial((1.0, -0.5, 0.041661073, -0.0013648714), square)
     odd = quarter % 2 == 1
     first, second = np.where(odd, s, c), np.where(odd, c, s)
     first = np.where((quarter == 1) | (quarter == 2), -first, first)

@@ -1,0 +1,90 @@
+"""A run that can be killed at any moment and carried on to the same bits: one file, replaced whole."""
+
+import json
+import os
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gaussian_neurons import model_file, persistence
+
+ON_WRITE_ERROR = ("raise", "warn")
+
+
+@dataclass(frozen=True)
+class Reached:
+    """How far a run has come."""
+
+    taken: int = 0  # rows of the stream since the run began
+    stopped: bool = False  # the callback ended it: there is nothing to carry on
+
+
+class Checkpoint:
+    """The file in which a run is kept.
+
+    It is a model file, and says besides which run it belongs to: the model's parameters and what it had
+    learned before, the stream and the place in it where the run began.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], run: Mapping[str, Any], on_write_error: str) -> None:
+        self._path, self._on_write_error = Path(path), on_write_error
+        self._run: dict[str, Any] = json.loads(json.dumps(run))  # as it will be read again
+
+    def resume(self, n_samples: int | None) -> tuple[model_file.Loaded, Reached] | None:
+        """What an earlier run left, or None where there was none. Refuses the file of another run."""
+        persistence.sweep(self._path)
+        if not self._path.exists():
+            self._try_the_folder()
+            return None
+        loaded = model_file.load(self._path)
+        if loaded.run is None:
+            raise ValueError(
+                f"{str(self._path)!r} holds a model, but no run to carry on: save() wrote it. Load it and "
+                f"learn on with a checkpoint of another name."
+            )
+        theirs = loaded.run["began"]
+        if theirs != self._run:
+            raise ValueError(
+                f"{str(self._path)!r} belongs to another run: {_differences(theirs, self._run)}. Choose "
+                f"another file, or delete this one to begin anew."
+            )
+        reached = Reached(int(loaded.run["taken"]), bool(loaded.run["stopped"]))
+        if n_samples is not None and reached.taken > n_samples:
+            raise ValueError(
+                f"{str(self._path)!r} has come to {reached.taken:,} samples already, {n_samples:,} are "
+                f"asked for. Ask for as many or more, or delete it to begin anew."
+            )
+        return loaded, reached
+
+    def write(self, contents: model_file.Contents, reached: Reached) -> None:
+        """Replace the file; where that fails, raise or warn, as the user chose. The old one stays."""
+        run = {"began": self._run, "taken": reached.taken, "stopped": reached.stopped}
+        try:
+            model_file.write(self._path, contents, run)
+        except OSError as error:
+            self._complain(
+                error, f"The last one that was written stays. {reached.taken:,} samples are learned"
+            )
+
+    def _try_the_folder(self) -> None:
+        """Find out before hours of learning whether a file can be written."""
+        try:
+            persistence.try_to_write(self._path)
+        except OSError as error:
+            self._complain(error, "Nothing is learned yet")
+
+    def _complain(self, error: OSError, state: str) -> None:
+        text = f"the checkpoint {str(self._path)!r} cannot be written: {error}. {state}"
+        if self._on_write_error == "raise":
+            raise OSError(error.errno, f"{text}; on_write_error='warn' would go on without it.") from error
+        warnings.warn(f"{text}; going on without it.", RuntimeWarning, stacklevel=2)
+
+
+def _differences(theirs: Any, ours: Any, name: str = "") -> str:
+    """What two runs differ in, down to the names that do."""
+    if not (isinstance(theirs, dict) and isinstance(ours, dict)):
+        return f"its {name.strip()} was {theirs!r}, here it is {ours!r}"
+    names = [key for key in ours | theirs if theirs.get(key) != ours.get(key)]
+    return "; ".join(_differences(theirs.get(key), ours.get(key), f"{name} {key}") for key in names)

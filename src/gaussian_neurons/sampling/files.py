@@ -1,0 +1,264 @@
+"""Files → a stream of rows, chunk by chunk: CSV, Parquet, NPY and JSON lines, in constant memory."""
+
+import hashlib
+import importlib.util
+import itertools
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gaussian_neurons.mapped import mapping_of, release
+from gaussian_neurons.sampling.stream import Chunk, Forward, Stream
+from gaussian_neurons.sampling.text import Csv, Format, JsonLines, chosen, parsed
+
+Array = NDArray[Any]
+
+BLOCK = 1 << 20  # bytes of text read at a time
+LONGEST_LINE = 1 << 24
+ROWS_AT_ONCE = 1 << 14
+SUFFIXES = {
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".txt": "csv",
+    ".data": "csv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".npy": "npy",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+}
+COMPRESSED = (".gz", ".bz2", ".zst", ".lz4")
+
+
+def rows_from_file(
+    path: str | os.PathLike[str],
+    *,
+    columns: Any = None,
+    format: str | None = None,
+    dtype: Any = None,
+    delimiter: str | None = None,
+    header: bool | None = None,
+) -> Stream:
+    """The rows of a file as a stream, once, in their order.
+
+    Parameters
+    ----------
+    path : .csv, .tsv, .txt (also compressed: .gz, .bz2, .zst, .lz4), .parquet, .npy or .jsonl
+    columns : names or numbers of the columns to read, or None for all
+    format : "csv", "parquet", "npy" or "jsonl", where the name does not tell
+    dtype : float32 or float64, or None: as the file has them, float64 for text
+    delimiter : of a CSV file, or None to see from its first line
+    header : whether a CSV file begins with the columns' names, or None to see from its first line
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "rows.csv").write_text("a,b\\n1,2\\n3,4\\n")
+    ...     rows_from_file(f"{folder}/rows.csv").read(10)
+    array([[1., 2.],
+           [3., 4.]])
+    """
+    path = Path(path)
+    if not path.exists():
+        raise FileNotFoundError(f"no file at {str(path)!r}.")
+    if not path.is_file():
+        raise ValueError(f"{str(path)!r} is not a file.")
+    kind = format or _format_of(path)
+    if dtype is not None and np.dtype(dtype) not in (np.float32, np.float64):
+        raise ValueError(f"dtype must be float32, float64 or None, got {dtype!r}.")
+    if kind == "npy":
+        return NpyRows(path, columns, dtype)
+    if importlib.util.find_spec("pyarrow") is None:
+        raise ModuleNotFoundError(
+            "reading CSV, Parquet and JSON lines needs pyarrow: pip install 'gaussian-neurons[files]'"
+        )
+    if kind == "parquet":
+        return ParquetRows(path, columns, dtype)
+    if kind in ("csv", "jsonl"):
+        return TextRows(path, kind, columns, np.float64 if dtype is None else dtype, delimiter, header)
+    raise ValueError(f"format must be one of {', '.join(sorted(set(SUFFIXES.values())))}, got {kind!r}.")
+
+
+def _format_of(path: Path) -> str:
+    suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in COMPRESSED]
+    if suffixes and suffixes[-1] in SUFFIXES:
+        return SUFFIXES[suffixes[-1]]
+    raise ValueError(
+        f"cannot tell the format of {path.name!r} by its name; known: {', '.join(SUFFIXES)}. Say format="
+    )
+
+
+def _ends(path: Path, *, tail: bool) -> Mapping[str, Any]:
+    """What tells a file from another: the hash of its beginning, and of its end where it cannot grow."""
+    with open(path, "rb") as file:
+        parts = file.read(4096)
+        if tail:
+            file.seek(-min(4096, path.stat().st_size), os.SEEK_END)
+            parts += file.read(4096)
+    return {"file": hashlib.sha256(parts).hexdigest()}
+
+
+class NpyRows(Stream):
+    """Rows of an NPY file, read in place."""
+
+    endless = False
+
+    def __init__(self, path: Path, columns: Any, dtype: Any) -> None:
+        try:
+            x = np.load(path, mmap_mode="r", allow_pickle=False)
+        except (ValueError, EOFError, OSError) as error:
+            raise ValueError(f"{str(path)!r} cannot be read as an NPY file ({error}).") from error
+        if x.ndim != 2 or x.dtype.kind not in "fiub":
+            raise ValueError(f"{str(path)!r} must hold a table of numbers, got shape {x.shape} of {x.dtype}.")
+        names = [str(k) for k in range(x.shape[1])]
+        self._path, self._x, self._dtype = path, x, dtype
+        self._columns = None if columns is None else [int(name) for name in chosen(names, columns)]
+        self.n_features = x.shape[1] if self._columns is None else len(self._columns)
+        self.length = len(x)
+
+    def __repr__(self) -> str:
+        return f"rows_from_file({str(self._path)!r}): {self.length} x {self.n_features}"
+
+    def draw(self, first: int, count: int) -> Chunk:  # noqa: D102
+        rows = self._x[first : first + count]
+        if self._columns is None and self._dtype is None:
+            return Chunk(rows)
+        part = rows if self._columns is None else rows[:, self._columns]
+        x = np.array(part, self._dtype)
+        release(mapping_of(self._x))
+        return Chunk(x)
+
+    def describe(self) -> Mapping[str, Any]:  # noqa: D102
+        return {**super().describe(), "columns": self._columns, **_ends(self._path, tail=True)}
+
+
+class ParquetRows(Forward):
+    """Rows of a Parquet file."""
+
+    def __init__(self, path: Path, columns: Any, dtype: Any) -> None:
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        try:
+            self._file = parquet.ParquetFile(path, memory_map=True)
+        except (pa.ArrowInvalid, OSError) as error:
+            raise ValueError(f"{str(path)!r} cannot be read as a Parquet file ({error}).") from error
+        schema = self._file.schema_arrow
+        self._path, self._columns = path, chosen(schema.names, columns)
+        types = [schema.field(name).type for name in self._columns]
+        for name, kind in zip(self._columns, types, strict=True):
+            if not (pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_boolean(kind)):
+                raise ValueError(
+                    f"{str(path)!r}: column {name!r} holds {kind}, no numbers. Choose others with "
+                    f"columns=[...]; there are {', '.join(schema.names)}."
+                )
+        single = all(kind in (pa.float32(), pa.float16()) for kind in types)
+        self._dtype = np.dtype(dtype or (np.float32 if single else np.float64))
+        self._batches: Iterator[Any] = iter(())
+        self.n_features, self.length = len(self._columns), self._file.metadata.num_rows
+
+    def __repr__(self) -> str:
+        return f"rows_from_file({str(self._path)!r}): {', '.join(self._columns)}"
+
+    def describe(self) -> Mapping[str, Any]:  # noqa: D102
+        return {**super().describe(), "columns": self._columns, **_ends(self._path, tail=True)}
+
+    def _begin(self, row: int) -> int:
+        """At the row group that holds the row."""
+        sizes = [self._file.metadata.row_group(k).num_rows for k in range(self._file.num_row_groups)]
+        starts = np.concatenate([[0], np.cumsum(sizes)]).astype(int)
+        group = max(0, int(np.searchsorted(starts, row, side="right")) - 1)
+        self._batches = self._file.iter_batches(
+            ROWS_AT_ONCE, row_groups=list(range(group, len(sizes))), columns=self._columns, use_threads=False
+        )
+        return int(starts[group])
+
+    def _next_block(self) -> Chunk | None:
+        import pyarrow as pa
+
+        try:
+            batch = next(self._batches, None)
+        except (pa.ArrowInvalid, OSError) as error:
+            raise ValueError(f"{str(self._path)!r} cannot be read after row {self._at} ({error}).") from error
+        if batch is None:
+            return None
+        columns = [batch.column(name).to_numpy(zero_copy_only=False) for name in self._columns]
+        return Chunk(np.stack(columns, axis=1).astype(self._dtype, copy=False))
+
+
+class TextRows(Forward):
+    """Rows of a text file: one on each line that is not blank."""
+
+    def __init__(self, path: Path, kind: str, columns: Any, dtype: Any, delimiter: Any, header: Any) -> None:
+        self._path, self._dtype = path, np.dtype(dtype)
+        first = next(self._blocks(), [(0, b"")])[0][1]
+        self._header = False
+        self._form: Format
+        try:
+            if not first:
+                raise ValueError("the file is empty.")
+            if kind == "csv":
+                self._form, self._header = Csv.of(first.decode(), delimiter, header, columns)
+            else:
+                self._form = JsonLines.of(first.decode(), columns)
+        except ValueError as error:
+            raise ValueError(f"{str(path)!r}: {error}") from None
+        self._lines: Iterator[list[tuple[int, bytes]]] = iter(())
+        self.n_features = len(self._form.columns)
+
+    def __repr__(self) -> str:
+        return f"rows_from_file({str(self._path)!r}): {', '.join(self._form.columns)}"
+
+    def describe(self) -> Mapping[str, Any]:  # noqa: D102
+        return {**super().describe(), "columns": self._form.columns, **_ends(self._path, tail=False)}
+
+    def _begin(self, row: int) -> int:
+        """At the row, without making numbers of the lines before it."""
+        self._lines = self._blocks()
+        at = -1 if self._header else 0
+        for lines in self._lines:
+            if at + len(lines) > row:
+                self._lines = itertools.chain([lines[row - at :]], self._lines)
+                return row
+            at += len(lines)
+        return max(at, 0)
+
+    def _next_block(self) -> Chunk | None:
+        lines = next(self._lines, None)
+        if lines is None:
+            return None
+        block = b"\n".join(line for _, line in lines)
+        return parsed(self._form, block, lines, self._path.name, self._dtype)
+
+    def _blocks(self) -> Iterator[list[tuple[int, bytes]]]:
+        """Lines with their numbers, counting from 1, about 1 MiB at a time; blank ones are left out."""
+        import pyarrow as pa
+
+        number, rest = 0, b""
+        try:
+            with pa.input_stream(str(self._path), compression="detect") as file:
+                while block := file.read(BLOCK):
+                    if not number and not rest:
+                        block = block.removeprefix(b"\xef\xbb\xbf")  # a byte order mark
+                    *lines, rest = (rest + block).split(b"\n")
+                    if len(rest) > LONGEST_LINE:
+                        raise ValueError(
+                            f"{str(self._path)!r}: line {number + 1} is longer than {LONGEST_LINE >> 20} "
+                            f"MiB. Is it a text file?"
+                        )
+                    if numbered := _numbered(lines, number):
+                        yield numbered
+                    number += len(lines)
+        except (OSError, pa.ArrowInvalid) as error:
+            raise ValueError(f"{str(self._path)!r} cannot be read after line {number} ({error}).") from error
+        if numbered := _numbered([rest], number):
+            yield numbered
+
+
+def _numbered(lines: list[bytes], before: int) -> list[tuple[int, bytes]]:
+    return [(before + k, line.rstrip(b"\r")) for k, line in enumerate(lines, 1) if line.strip()]

@@ -1,0 +1,93 @@
+"""Rows of an array as a stream: in their order, or in a new random order on every pass."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gaussian_neurons.mapped import mapping_of, release
+from gaussian_neurons.sampling import native
+from gaussian_neurons.sampling.reference import SHUFFLE
+from gaussian_neurons.sampling.stream import Chunk, Stream, fingerprint
+from gaussian_neurons.settings import as_numbers, checked_sample_widths, checked_seed, whole_number
+
+Array = NDArray[Any]
+
+
+class Rows(Stream):
+    """The rows of X, over and over.
+
+    Parameters
+    ----------
+    X : (n_rows, n_features); a memory-mapped file is read in place
+    shuffle : whether every pass has a new random order
+    seed : of those orders
+    sample_width : (n_rows,) or None, a width for each row
+    passes : how often the rows come, or None: without end
+
+    Examples
+    --------
+    >>> X = np.arange(4.0)[:, None]
+    >>> Rows(X).read(6).ravel()
+    array([0., 1., 2., 3., 0., 1.])
+    >>> sorted(Rows(X, shuffle=True, seed=1).seek(8).read(4).ravel())  # the third pass
+    [np.float64(0.0), np.float64(1.0), np.float64(2.0), np.float64(3.0)]
+    """
+
+    def __init__(
+        self,
+        X: ArrayLike,
+        shuffle: bool = False,
+        seed: int = 0,
+        *,
+        sample_width: ArrayLike | None = None,
+        passes: int | None = None,
+    ) -> None:
+        x = np.asanyarray(X)
+        if x.ndim != 2 or not x.size:
+            raise ValueError(
+                f"X must be a table of rows, (n_rows, n_features), with at least one; got shape {x.shape}."
+            )
+        self._x = as_numbers(x)
+        self._widths = None if sample_width is None else checked_sample_widths(sample_width, len(x))
+        self.shuffle, self.seed = bool(shuffle), checked_seed(seed)
+        self.n_features = x.shape[1]
+        self.endless = passes is None
+        self.length = None if passes is None else len(x) * whole_number("passes", passes)
+        self._order: tuple[int, NDArray[np.int64]] = (-1, np.empty(0, np.int64))  # of one pass
+
+    def __repr__(self) -> str:
+        shuffled = f", shuffle=True, seed={self.seed}" if self.shuffle else ""
+        return f"Rows(<{len(self._x)} x {self.n_features}>{shuffled})"
+
+    def draw(self, first: int, count: int) -> Chunk:  # noqa: D102
+        if self.length is not None:
+            count = max(0, min(count, self.length - first))
+        rows = len(self._x)
+        if not self.shuffle and first % rows + count <= rows:  # in one piece: no copy
+            at: Any = slice(first % rows, first % rows + count)
+            return Chunk(self._x[at], None if self._widths is None else self._widths[at])
+        numbers = first + np.arange(count)
+        at = numbers % rows
+        if self.shuffle:
+            for turn in np.unique(numbers // rows):
+                here = numbers // rows == turn
+                at[here] = self._order_of(int(turn))[at[here]]
+        x = self._x[at]
+        release(mapping_of(self._x))
+        return Chunk(x, None if self._widths is None else self._widths[at])
+
+    def describe(self) -> Mapping[str, Any]:  # noqa: D102
+        widths = None if self._widths is None else fingerprint(self._widths)
+        order = {"shuffle": self.shuffle, "seed": self.seed if self.shuffle else None}
+        return {**super().describe(), "rows": fingerprint(self._x), "widths": widths, **order}
+
+    def _order_of(self, turn: int) -> NDArray[np.int64]:
+        """The order of the rows in one pass: that of random keys of 64 bits."""
+        known, order = self._order
+        if known != turn:
+            halves = native.words(self.seed, SHUFFLE, turn * len(self._x), len(self._x), 2).astype(np.uint64)
+            order = np.argsort(halves[:, 0] << np.uint64(32) | halves[:, 1], kind="stable")
+            self._order = (turn, order)
+        return order

@@ -1,0 +1,169 @@
+"""Streams: samples in an order that never changes, to be read on from any place."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gaussian_neurons.bad_rows import BadRow
+from gaussian_neurons.settings import whole_number
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Consecutive rows of a stream. Those that could not be read are told apart."""
+
+    x: Array  # (n, D) the good rows, in their order
+    widths: Array | None = None  # (n,) their own widths, sigma_x
+    bad: tuple[BadRow, ...] = ()  # the others, each numbered from the first row of the chunk
+
+    @property
+    def taken(self) -> int:
+        """Rows of the stream, good and bad."""
+        return len(self.x) + len(self.bad)
+
+    def cut(self, rows: int) -> tuple["Chunk", "Chunk"]:
+        """The first `rows` rows, and the rest."""
+        before = tuple(bad for bad in self.bad if bad.row < rows)
+        after = tuple(bad.later(-rows) for bad in self.bad[len(before) :])
+        good = min(rows, self.taken) - len(before)
+        widths = (None, None) if self.widths is None else (self.widths[:good], self.widths[good:])
+        return Chunk(self.x[:good], widths[0], before), Chunk(self.x[good:], widths[1], after)
+
+    def rows_up_to(self, good: int) -> int:
+        """Rows up to the good one of that number, counting from 0; all of them where there is none."""
+        if good >= len(self.x):
+            return self.taken
+        for bad in self.bad:
+            good += bad.row <= good
+        return good
+
+
+def joined(chunks: list[Chunk]) -> Chunk:
+    """Chunks one after the other as one."""
+    if len(chunks) == 1:
+        return chunks[0]
+    bad: list[BadRow] = []
+    rows = 0
+    for chunk in chunks:
+        bad += [one.later(rows) for one in chunk.bad]
+        rows += chunk.taken
+    x = np.concatenate([chunk.x for chunk in chunks])
+    if all(chunk.widths is None for chunk in chunks):
+        return Chunk(x, None, tuple(bad))
+    widths = [np.full(len(c.x), np.nan) if c.widths is None else c.widths for c in chunks]
+    return Chunk(x, np.concatenate(widths), tuple(bad))
+
+
+def fingerprint(array: Array) -> str:
+    """SHA-256 of an array; of one over 256 MiB, of 256 pieces of 1 MiB each."""
+    flat = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    digest = hashlib.sha256(f"{array.dtype.str} {array.shape}".encode())
+    piece = 1 << 20
+    step = max(piece, len(flat) // 256)
+    for begin in range(0, len(flat), step):
+        digest.update(flat[begin : begin + piece].data)
+    return digest.hexdigest()
+
+
+class Stream:
+    """Samples that can be read, in any portions, from any place on.
+
+    A stream of one's own is a subclass with a `draw`: samples first, first + 1, ... as a function of their
+    numbers. `read` and `seek` keep a position for those who read one portion after the other.
+    """
+
+    position: int = 0  # the sample that `read` gives next
+    n_features: int | None = None  # D, once it is known
+    length: int | None = None  # rows that there are, or None: endless, or not known
+    endless: bool = True
+    in_a_thread: bool = True  # whether `draw` may be called in another thread
+
+    def draw(self, first: int, count: int) -> Chunk:
+        """Samples first, first + 1, ..., at most `count` of them; none at the end of the stream."""
+        raise NotImplementedError
+
+    def describe(self) -> Mapping[str, Any]:
+        """What the samples are a function of, as JSON has it: two equal ones give equal samples."""
+        return {"stream": type(self).__name__}
+
+    def read(self, n: int) -> Any:
+        """The next n samples: an array (n, D), or a pair of it and widths (n,) where samples have some.
+
+        Fewer at the end of the stream. A row that cannot be read raises a ValueError that names it, and
+        the position stays.
+        """
+        wanted = whole_number("n", n, least=0)
+        parts: list[Chunk] = []
+        taken = 0
+        while True:
+            chunk = self.draw(self.position + taken, wanted - taken)
+            if chunk.bad:
+                raise chunk.bad[0].later(self.position + taken)
+            parts.append(chunk)
+            taken += chunk.taken
+            if not chunk.taken or taken >= wanted:
+                break
+        whole = joined(parts)
+        self.position += taken
+        return whole.x if whole.widths is None else (whole.x, whole.widths)
+
+    def seek(self, t: int) -> Self:
+        """Go to sample t: the next `read` begins with it."""
+        self.position = whole_number("t", t, least=0)
+        return self
+
+
+class Forward(Stream):
+    """A stream that is read block by block, forwards; to go back it begins again.
+
+    A subclass gives the blocks: `_begin` near a row, then `_next_block` until there is none.
+    """
+
+    endless = False
+    _at: int | None = None  # the row that comes next, once it has begun
+    _rest: Chunk | None = None  # read, but not drawn yet
+    _last: tuple[int, Chunk] | None = None  # the chunk drawn last, and its first row
+
+    def _begin(self, row: int) -> int:
+        """Begin at a row or before it, and say at which."""
+        raise NotImplementedError
+
+    def _next_block(self) -> Chunk | None:
+        raise NotImplementedError
+
+    def draw(self, first: int, count: int) -> Chunk:  # noqa: D102
+        self._go_to(first)
+        drawn = self._take(count)
+        if drawn is None:
+            return Chunk(np.empty((0, self.n_features or 0)))
+        self._last = (first, drawn)
+        return drawn
+
+    def _take(self, most: int) -> Chunk | None:
+        """At most so many of the next rows, None at the end."""
+        assert self._at is not None
+        while self._rest is None or not self._rest.taken:
+            self._rest = self._next_block()
+            if self._rest is None:
+                return None
+        taken, self._rest = self._rest.cut(most)
+        self._at += taken.taken
+        return taken
+
+    def _go_to(self, row: int) -> None:
+        if self._at is not None and self._last is not None and self._last[0] <= row < self._at:
+            again = self._last[1].cut(row - self._last[0])[1]
+            self._rest = again if self._rest is None else joined([again, self._rest])
+            self._at = row
+        elif self._at is None or row < self._at:
+            self._at = self._begin(row)
+            self._rest = None
+        while self._at < row:
+            if self._take(row - self._at) is None:
+                raise ValueError(f"cannot go to row {row}: there are only {self._at}.")

@@ -1,0 +1,207 @@
+"""Learning from a stream: chunk by chunk, with progress, checkpoints, and bad rows told apart."""
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gaussian_neurons import model_file
+from gaussian_neurons.bad_rows import BadRow
+from gaussian_neurons.checkpoints import ON_WRITE_ERROR, Checkpoint, Reached
+from gaussian_neurons.progress import Bar
+from gaussian_neurons.sampling.ahead import chunks_ahead
+from gaussian_neurons.sampling.stream import Chunk, Stream
+from gaussian_neurons.settings import one_of, whole_number
+
+Array = NDArray[Any]
+
+ON_BAD = ("raise", "skip")
+NOT_FINITE = "row {row} holds a value that is not finite, or a width that is none."
+
+
+class Model(Protocol):
+    """What a run needs of a model."""
+
+    def take(self, x: Array, widths: Array | None) -> None:
+        """Learn from rows; a BadRow error leaves everything as it was."""
+
+    def received(self) -> int:
+        """Rows taken in so far."""
+
+    def good_rows(self, x: Array, widths: Array | None) -> NDArray[np.bool_]:
+        """Which rows `take` would not refuse, (n,)."""
+
+    def skip(self, rows: int) -> None:
+        """Count rows that were left out."""
+
+    def learned(self) -> int:
+        """Neurons that have learned so far."""
+
+    def began(self) -> dict[str, Any]:
+        """What tells this model, as it is now, from another."""
+
+    def contents(self) -> model_file.Contents:
+        """Everything a file must hold."""
+
+    def restore(self, loaded: model_file.Loaded) -> None:
+        """Be as a file says."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the user asked for: see `GaussianNeurons.learn`."""
+
+    n_samples: int | None
+    progress: bool
+    checkpoint: Any
+    every: int
+    callback: Callable[[int], Any] | None
+    on_bad: str
+    on_write_error: str
+
+    def checked(self, stream: Stream) -> "Plan":
+        """The same, or a ValueError that says what is wrong."""
+        if self.n_samples is not None:
+            whole_number("n_samples", self.n_samples, least=0)
+        elif stream.endless:
+            raise ValueError(f"{stream!r} never ends: say how many samples to learn from, n_samples=...")
+        whole_number("every", self.every)
+        one_of("on_bad", self.on_bad, ON_BAD)
+        one_of("on_write_error", self.on_write_error, ON_WRITE_ERROR)
+        if self.callback is not None and not callable(self.callback):
+            raise ValueError(f"callback must be a function of (model, t), got {self.callback!r}.")
+        return self
+
+
+def learn(model: Model, stream: Stream, plan: Plan) -> None:
+    """Learn from a stream as planned; leaves the stream where learning ended."""
+    _Run(model, stream, plan.checked(stream)).go()
+
+
+class _Run:
+    """One call of `learn`."""
+
+    def __init__(self, model: Model, stream: Stream, plan: Plan) -> None:
+        self.model, self.stream, self.plan = model, stream, plan
+        self.start = stream.position
+        self.taken = 0
+        self.saved = -1  # rows taken when the checkpoint was written last
+        self.marked = -1  # ... and when the callback was told last
+        self.skipped: list[BadRow] = []  # the first of them
+        self.n_skipped = 0
+        self.checkpoint: Checkpoint | None = None
+        if plan.checkpoint is not None:
+            began = {**model.began(), "stream": dict(stream.describe()), "position": self.start}
+            self.checkpoint = Checkpoint(plan.checkpoint, began, plan.on_write_error)
+
+    def go(self) -> None:
+        if self._carry_on():
+            return
+        stream, plan = self.stream, self.plan
+        end = stream.length if plan.n_samples is None else self.start + plan.n_samples
+        total = None if end is None else max(0, end - self.start)
+        chunks = chunks_ahead(stream, self.start + self.taken, end, plan.every, self.start)
+        stopped = False
+        with Bar(total, self.taken, plan.progress, self._facts) as bar:
+            try:
+                for chunk in chunks:
+                    before = self.taken
+                    self._learn(chunk)
+                    bar.advance(self.taken - before)
+                    if self.taken % plan.every == 0 and self._mark():
+                        stopped = True
+                        break
+            except (KeyboardInterrupt, BadRow):
+                if plan.callback is None or self.taken % plan.every:  # at a mark, the callback comes first
+                    self._save()
+                raise
+            finally:
+                chunks.close()
+                stream.position = self.start + self.taken
+        if not stopped:
+            stopped = self._mark()
+        self._report(total, stopped)
+
+    def _carry_on(self) -> bool:
+        """Take up what an earlier run left; True where it had come to its end."""
+        found = None if self.checkpoint is None else self.checkpoint.resume(self.plan.n_samples)
+        if found is None:
+            return False
+        loaded, reached = found
+        self.model.restore(loaded)
+        self.taken = self.saved = self.marked = reached.taken
+        self.stream.position = self.start + self.taken
+        return reached.stopped or self.taken == self.plan.n_samples
+
+    def _learn(self, chunk: Chunk) -> None:
+        """Learn from a chunk; `taken` counts what was, even where something interrupts."""
+        if chunk.bad and self.plan.on_bad == "raise":
+            first = chunk.bad[0]
+            self._learn(chunk.cut(first.row)[0])
+            raise first.later(self.start + self.taken - first.row)
+        before = self.model.received()
+        try:
+            self.model.take(chunk.x, chunk.widths)
+        except BadRow as bad:
+            self._learn_around(chunk, bad)
+            return
+        except BaseException:
+            learned = self.model.received() - before
+            rows = chunk.rows_up_to(learned) if learned else 0
+            self._count_skipped([bad for bad in chunk.bad if bad.row < rows])
+            self.taken += rows
+            raise
+        self._count_skipped(list(chunk.bad))
+        self.taken += chunk.taken
+
+    def _learn_around(self, chunk: Chunk, bad: BadRow) -> None:
+        """A chunk with rows that were read, but cannot be learned from."""
+        row = chunk.rows_up_to(bad.row)
+        moved = BadRow(row, bad.text)
+        if self.plan.on_bad == "raise":
+            self._learn(chunk.cut(row)[0])
+            raise moved.later(self.start + self.taken - row)
+        good = self.model.good_rows(chunk.x, chunk.widths)
+        good[bad.row] = True  # it has a text of its own
+        dropped = [BadRow(chunk.rows_up_to(int(k)), NOT_FINITE) for k in np.flatnonzero(~good)]
+        good[bad.row] = False
+        widths = None if chunk.widths is None else chunk.widths[good]
+        rest = sorted([moved, *dropped, *chunk.bad], key=lambda one: one.row)
+        self._learn(Chunk(chunk.x[good], widths, tuple(rest)))
+
+    def _count_skipped(self, bad: list[BadRow]) -> None:
+        self.skipped += [one.later(self.start + self.taken) for one in bad[: 3 - len(self.skipped)]]
+        self.n_skipped += len(bad)
+        self.model.skip(len(bad))
+
+    def _mark(self) -> bool:
+        """Tell the callback, then keep what there is; True where the callback wants to stop."""
+        if self.marked == self.taken:
+            return False
+        self.marked = self.taken
+        stop = self.plan.callback is not None and bool(self.plan.callback(self.taken))
+        self._save(stop)
+        return stop
+
+    def _save(self, stopped: bool = False) -> None:
+        if self.checkpoint is not None and self.model.received() and self.saved != self.taken:
+            self.checkpoint.write(self.model.contents(), Reached(self.taken, stopped))
+            self.saved = self.taken
+
+    def _facts(self) -> str:
+        skipped = f", {self.n_skipped:,} rows skipped" if self.n_skipped else ""
+        return f"{self.model.learned()} learned{skipped}"
+
+    def _report(self, total: int | None, stopped: bool) -> None:
+        if self.n_skipped:
+            shown = "; ".join(str(bad) for bad in self.skipped)
+            warnings.warn(
+                f"{self.n_skipped:,} rows were skipped. The first: {shown}", UserWarning, stacklevel=5
+            )
+        if total is not None and self.taken < total and not stopped:
+            warnings.warn(
+                f"the stream ended after {self.taken:,} of {total:,} samples.", UserWarning, stacklevel=5
+            )
