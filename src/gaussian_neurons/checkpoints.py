@@ -35,7 +35,7 @@ class Checkpoint:
     def resume(self, n_samples: int | None) -> tuple[model_file.Loaded, Reached] | None:
         """What an earlier run left, or None where there was none. Refuses the file of another run."""
         persistence.sweep(self._path)
-        if not self._path.exists():
+        if not self._path.is_file():
             self._try_the_folder()
             return None
         loaded = model_file.load(self._path)

@@ -55,9 +55,9 @@ class LearnsFromStreams:
             any iterable of rows or of chunks of rows
         n_samples : how many rows to take from it; None: all, of a stream that ends
         progress : show a bar, if this is a terminal or a notebook
-        checkpoint : a file that keeps the run, written every `every` samples, at the end and on Ctrl-C. If
-            the file is there already, the run carries on from it: the same command again, after a crash, ends in
-            the same bits. It is a model file: `load` reads it
+        checkpoint : a file that keeps the run, written every `every` samples, at the end and on Ctrl-C.
+            If the file is there already, the run carries on from it: the same command again, after a crash,
+            ends in the same bits. It is a model file: `load` reads it
         every : samples between two checkpoints, and between two calls of `callback`
         callback : called with the model and the number of rows taken so far, every `every` samples and at
             the end; if it returns true, learning stops
@@ -74,6 +74,8 @@ class LearnsFromStreams:
         >>> model.learn(Mixture(8, seed=1), 200_000).n_clusters_
         8
         """
+        if callback is not None and not callable(callback):
+            raise ValueError(f"callback must be a function of (model, t), got {callback!r}.")
         plan = training.Plan(
             n_samples,
             progress,

@@ -94,14 +94,13 @@ def filters(
         canvas[y : y + height, x : x + width] = center.reshape(shape)
     inside, outside = BEYOND / (1 + 2 * BEYOND), 1 / (1 + 2 * BEYOND)
     ramp = [(0.0, "#3b82f6"), (inside, "#000000"), (inside + outside, "#ffffff"), (1.0, "#ef4444")]
-    cmap = LinearSegmentedColormap.from_list("domain", ramp)
-    cmap.set_bad(alpha=0.0)
+    cmap = LinearSegmentedColormap.from_list("domain", ramp).with_extremes(bad=(0.0, 0.0, 0.0, 0.0))
     shown = np.clip(np.nan_to_num(canvas, nan=1.0), 0, 1) if colours else canvas
     image = axes.imshow(shown, cmap=cmap, vmin=-BEYOND, vmax=1 + BEYOND, interpolation="nearest")
     for k, (y, x) in enumerate(corners):
-        edge = {"ec": LEARNED, "lw": 2.4} if learned[k] else {"ec": MUTED, "lw": 0.6}
-        axes.add_patch(Rectangle((x - 0.5, y - 0.5), width, height, fill=False, **edge))
-        axes.text(x - 0.4, y - 0.65, str(k + 1), fontsize=7, color=LEARNED if learned[k] else PUSHED_OUT)
+        colour, line = (LEARNED, 2.4) if learned[k] else (PUSHED_OUT, 0.6)
+        axes.add_patch(Rectangle((x - 0.5, y - 0.5), width, height, fill=False, ec=colour, lw=line))
+        axes.text(x - 0.4, y - 0.65, str(k + 1), fontsize=7, color=colour)
     axes.set_axis_off()
     axes.set_xlim(-1, canvas.shape[1])
     axes.set_ylim(canvas.shape[0], -2)

@@ -71,8 +71,6 @@ class Plan:
         whole_number("every", self.every)
         one_of("on_bad", self.on_bad, ON_BAD)
         one_of("on_write_error", self.on_write_error, ON_WRITE_ERROR)
-        if self.callback is not None and not callable(self.callback):
-            raise ValueError(f"callback must be a function of (model, t), got {self.callback!r}.")
         return self
 
 

@@ -98,7 +98,7 @@ def _download(remote: Remote, folder: Path, say: str) -> Path:
 
 def _reason(error: Exception) -> str:
     text = " ".join(str(error).split())
-    return text if len(text) < 200 else text[:200] + "..."
+    return text if len(text) < 400 else text[:400] + "..."
 
 
 def absent(name: str, files: Sequence[str], directory: str | os.PathLike[str] | None, advice: str) -> str:
@@ -118,5 +118,5 @@ def check_hash(path: Path, data: bytes | bytearray, expected: str | None) -> Non
     if actual != expected:
         raise DamagedFile(
             f"{str(path)!r} is damaged or not the published file: the SHA-256 of its contents is {actual}, "
-            f"expected {expected}. Replace it; if it is a file of your own in the same layout, pass verify=False."
+            f"expected {expected}. Replace it; for a file of your own in this layout pass verify=False."
         )

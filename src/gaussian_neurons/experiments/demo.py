@@ -70,12 +70,14 @@ def draw(result: dict[str, Any], path: Path) -> None:
     bar = figure.colorbar(image, ax=axes, shrink=0.6, ticks=[-BEYOND, 0, 1, 1 + BEYOND])
     bar.outline.set_visible(False)
     axes.set_title(
-        f"{config.n_neurons} neurons after {result['samples']:,} patches of {config.size} x {config.size} pixels\n"
+        f"{len(learned)} neurons after {result['samples']:,} patches of {config.size} x {config.size}\n"
         f"{learned.sum()} learned (framed), {(~learned).sum()} pushed out of the domain",
         fontsize=10,
         loc="left",
     )
-    figure.text(0.01, 0.005, f"data: {result['data']['name']}, {result['data']['source']}", fontsize=7)
+    figure.supxlabel(
+        f"data: {result['data']['name']}, {result['data']['source']}", fontsize=7, x=0.02, ha="left"
+    )
     figure.savefig(path)
 
 
@@ -86,13 +88,13 @@ def table(result: dict[str, Any], bold: bool = False) -> str:
     def row(name: str, cells: list[str]) -> str:
         shown = [f"{cell:>5}" for cell in cells]
         if bold:
-            shown = [f"{BOLD}{c}{PLAIN}" if l else c for c, l in zip(shown, learned, strict=True)]
+            shown = [f"{BOLD}{c}{PLAIN}" if it else c for c, it in zip(shown, learned, strict=True)]
         return f"{name:<8}" + "".join(shown)
 
     return "\n".join(
         [
             row("neuron", [str(k + 1) for k in range(len(learned))]),
-            row("learned", ["*" if l else "" for l in learned]),
+            row("learned", ["*" if it else "" for it in learned]),
             row("d", [f"{d:.1f}" for d in result["domain_distance"]]),
             row("cos", [f"{c:.1f}" for c in result["cosine"]]),
         ]
@@ -119,7 +121,7 @@ def main() -> None:
     )
     print(table(result, bold=sys.stdout.isatty()))
     print(
-        "\nd: distance from the middle of the domain, 1 at its corners. cos: how little it turned from its start."
+        "\nd: distance from the middle of the domain, 1 at its corners; cos: 1 where it kept its direction."
     )
     (arguments.out / "demo.json").write_text(json.dumps(result, indent=1))
     draw(result, arguments.out / "demo.png")

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gaussian_neurons.mapped import mapping_of, release
-from gaussian_neurons.sampling.stream import Chunk, Forward, Stream
+from gaussian_neurons.sampling.stream import Chunk, Forward, Stream, in_precision
 from gaussian_neurons.sampling.text import Csv, Format, JsonLines, chosen, parsed
 
 Array = NDArray[Any]
@@ -129,7 +129,7 @@ class NpyRows(Stream):
         if self._columns is None and self._dtype is None:
             return Chunk(rows)
         part = rows if self._columns is None else rows[:, self._columns]
-        x = np.array(part, self._dtype)
+        x = in_precision(np.array(part), self._dtype or part.dtype)
         release(mapping_of(self._x))
         return Chunk(x)
 
@@ -188,7 +188,7 @@ class ParquetRows(Forward):
         if batch is None:
             return None
         columns = [batch.column(name).to_numpy(zero_copy_only=False) for name in self._columns]
-        return Chunk(np.stack(columns, axis=1).astype(self._dtype, copy=False))
+        return Chunk(in_precision(np.stack(columns, axis=1), self._dtype))
 
 
 class TextRows(Forward):

@@ -60,6 +60,12 @@ def joined(chunks: list[Chunk]) -> Chunk:
     return Chunk(x, np.concatenate(widths), tuple(bad))
 
 
+def in_precision(x: Array, dtype: Any) -> Array:
+    """Numbers in another precision: infinity, without a word, where they are too large for it."""
+    with np.errstate(over="ignore"):
+        return x.astype(dtype, copy=False)
+
+
 def fingerprint(array: Array) -> str:
     """SHA-256 of an array; of one over 256 MiB, of 256 pieces of 1 MiB each."""
     flat = np.ascontiguousarray(array).reshape(-1).view(np.uint8)

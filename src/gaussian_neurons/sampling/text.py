@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gaussian_neurons.bad_rows import BadRow
-from gaussian_neurons.sampling.stream import Chunk
+from gaussian_neurons.sampling.stream import Chunk, in_precision
 
 Array = NDArray[Any]
 
@@ -33,13 +33,15 @@ class Format(Protocol):
 def parsed(form: Format, block: bytes, lines: Sequence[tuple[int, bytes]], name: str, dtype: Any) -> Chunk:
     """The rows of some lines, which are given with their numbers: odd ones are told apart."""
     x = form.whole(block)
-    if x is not None and len(x) == len(lines) and np.isfinite(x).all():
-        return Chunk(x.astype(dtype, copy=False))
+    if x is not None and len(x) == len(lines):
+        x = in_precision(x, dtype)
+        if np.isfinite(x).all():
+            return Chunk(x)
     rows: list[list[float]] = []
     bad: list[BadRow] = []
     for row, (number, line) in enumerate(lines):
         try:
-            rows.append(_finite(form.line(line.decode()), form.columns))
+            rows.append(_finite(form.line(line.decode()), form.columns, dtype))
         except (ValueError, TypeError, OverflowError, RecursionError) as error:
             text = str(error) or "cannot be read"
             bad.append(BadRow(row, f"row {{row}} (line {number} of {name}): {text}"))
@@ -59,10 +61,11 @@ def as_number(cell: Any, column: str) -> float:
     raise ValueError(f"column {column!r} {what}.")
 
 
-def _finite(row: list[float], columns: list[str]) -> list[float]:
-    for value, column in zip(row, columns, strict=True):
-        if not np.isfinite(value):
-            raise ValueError(f"column {column!r} holds {value}; numbers must be finite.")
+def _finite(row: list[float], columns: list[str], dtype: Any) -> list[float]:
+    finite = np.isfinite(in_precision(np.array(row), dtype))
+    for value, column, good in zip(row, columns, finite, strict=True):
+        if not good:
+            raise ValueError(f"column {column!r} holds {value}; numbers must be finite in {np.dtype(dtype)}.")
     return row
 
 

@@ -1,0 +1,300 @@
+"""Files as streams: every format gives the same rows; odd lines are told apart; memory stays flat."""
+
+import bz2
+import gzip
+import json
+import subprocess
+import sys
+import tracemalloc
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyarrow import parquet
+
+from gaussian_neurons.bad_rows import BadRow
+from gaussian_neurons.sampling import rows_from_file, text
+from gaussian_neurons.sampling.text import Csv, JsonLines
+
+X = np.random.default_rng(0).normal(size=(5000, 3)) * [1, 1e-200, 1e20]
+NAMES = ["a", "b", "c d"]
+
+
+def write_csv(path):
+    lines = [",".join(NAMES), *(",".join(map(repr, row)) for row in X.tolist())]
+    path.write_text("\n".join(lines) + "\n")
+
+
+def write_tsv(path):
+    path.write_text("\n".join("\t".join(map(repr, row)) for row in X.tolist()))
+
+
+def write_spaced(path):
+    path.write_text("\n".join("  ".join(map(repr, row)) for row in X.tolist()))
+
+
+def write_gzip(path):
+    with gzip.open(path, "wt") as file:
+        file.writelines(";".join(map(repr, row)) + "\r\n" for row in X.tolist())
+
+
+def write_bzip2(path):
+    path.write_bytes(bz2.compress("\n".join(",".join(map(repr, row)) for row in X.tolist()).encode()))
+
+
+def write_objects(path):
+    path.write_text("\n".join(json.dumps(dict(zip(NAMES, row, strict=True))) for row in X.tolist()))
+
+
+def write_arrays(path):
+    path.write_text("\n".join(json.dumps(row) for row in X.tolist()) + "\n\n")
+
+
+def write_npy(path):
+    np.save(path, X)
+
+
+def write_parquet(path):
+    table = pa.table({name: X[:, k] for k, name in enumerate(NAMES)})
+    parquet.write_table(table, path, row_group_size=700)
+
+
+WRITERS = {
+    "rows.csv": write_csv,
+    "rows.tsv": write_tsv,
+    "rows.txt": write_spaced,
+    "rows.csv.gz": write_gzip,
+    "rows.csv.bz2": write_bzip2,
+    "rows.jsonl": write_objects,
+    "rows.ndjson": write_arrays,
+    "rows.npy": write_npy,
+    "rows.parquet": write_parquet,
+}
+
+
+@pytest.fixture(params=WRITERS)
+def path(request, tmp_path):
+    WRITERS[request.param](tmp_path / request.param)
+    return tmp_path / request.param
+
+
+def test_every_format_gives_the_same_rows(path):
+    read = rows_from_file(path).read(10_000)
+    assert read.dtype == np.float64
+    assert read.tobytes() == X.tobytes()
+
+
+def test_every_format_can_be_read_from_any_row(path):
+    stream = rows_from_file(path)
+    for t in (3000, 2999, 0, 4999, 700, 701):
+        assert (stream.seek(t).read(2) == X[t : t + 2]).all()
+    assert len(stream.seek(5000).read(1)) == 0
+
+
+def test_every_format_gives_columns_and_precision_as_wanted(path):
+    read = rows_from_file(path, columns=[2, 0], dtype=np.float32)
+    got = read.read(10)
+    assert got.dtype == np.float32
+    assert (got == X[:10, [2, 0]].astype(np.float32)).all()
+    assert read.n_features == 2
+
+
+def test_columns_by_name(tmp_path):
+    for name in ("rows.csv", "rows.jsonl", "rows.parquet"):
+        WRITERS[name](tmp_path / name)
+        assert (rows_from_file(tmp_path / name, columns=["c d", "a"]).read(5) == X[:5, [2, 0]]).all()
+        with pytest.raises(ValueError, match="no column 'z'; there are a, b, c d"):
+            rows_from_file(tmp_path / name, columns=["z"])
+
+
+def test_reading_a_block_at_once_equals_reading_it_line_by_line():
+    lines = [b"1,2.5e3,-0.1", b"1e-320,+3,0.30000000000000004", b"9007199254740993,1e308,.5"]
+    form, header = Csv.of(lines[0].decode(), None, None, None)
+    assert not header
+    slow = np.array([form.line(line.decode()) for line in lines])
+    assert form.whole(b"\n".join(lines)).tobytes() == slow.tobytes()
+    objects = [b'{"x": 1, "y": 0.1}', b'{"y": 2, "x": 1e-320, "z": "other"}']
+    form = JsonLines.of(objects[0].decode(), None)
+    slow = np.array([form.line(line.decode()) for line in objects])
+    assert form.whole(b"\n".join(objects)).tobytes() == slow.tobytes()
+
+
+@given(
+    cells=st.lists(
+        st.lists(st.text('0123456789.,;eE+-_ "naif\t', max_size=6), min_size=2, max_size=2),
+        min_size=1,
+        max_size=5,
+    )
+)
+def test_whatever_stands_in_a_line_fast_and_slow_agree(cells):
+    lines = [",".join(row).encode() for row in cells]
+    lines = [line for line in lines if line.strip()]
+    form = Csv(["x", "y"], ["x", "y"], ",")
+    whole = form.whole(b"\n".join(lines)) if lines else None
+    chunk = text.parsed(form, b"\n".join(lines), list(enumerate(lines, 1)), "file", np.float64)
+    assert chunk.taken == len(lines)
+    if whole is not None and len(whole) == len(lines) and np.isfinite(whole).all():
+        assert not chunk.bad
+        assert [form.line(line.decode()) for line in lines] == whole.tolist()
+
+
+def test_odd_lines_are_named_with_their_line_and_the_rest_is_read(tmp_path):
+    (tmp_path / "odd.csv").write_text(
+        'x;y;z\r\n1;2;3\r\n\r\n4;abc;6\r\n7;8\r\n9;nan;1\r\n 1.5 ;2;3\r\n1;;2\r\n"1";"2";3\r\n1_0;2;3'
+    )
+    stream = rows_from_file(tmp_path / "odd.csv")
+    good, bad = [], []
+    while (chunk := stream.draw(len(good) + len(bad), 100)).taken:
+        first = len(good) + len(bad)
+        good += chunk.x.tolist()
+        bad += [str(one.later(first)) for one in chunk.bad]
+    assert good == [[1, 2, 3], [1.5, 2, 3], [1, 2, 3]]
+    assert bad == [
+        "row 1 (line 4 of odd.csv): column 'y' holds 'abc', which is no number.",
+        "row 2 (line 5 of odd.csv): has 2 cells, expected 3: '7;8'.",
+        "row 3 (line 6 of odd.csv): column 'y' holds nan; numbers must be finite in float64.",
+        "row 5 (line 8 of odd.csv): column 'y' is empty.",
+        "row 7 (line 10 of odd.csv): column 'x' holds '1_0', which is no number.",
+    ]
+    with pytest.raises(BadRow, match="line 4 of odd"):
+        stream.seek(0).read(5)
+
+
+def test_numbers_too_large_for_single_precision_are_named(tmp_path):
+    (tmp_path / "a.csv").write_text("1,2\n1,1e200\n3,4\n")
+    chunk = rows_from_file(tmp_path / "a.csv", dtype=np.float32).draw(0, 9)
+    assert chunk.x.tolist() == [[1, 2], [3, 4]]
+    assert "line 2 of a.csv): column '1' holds 1e+200; numbers must be finite in float32" in str(chunk.bad[0])
+
+
+def test_odd_json_lines_are_named(tmp_path):
+    lines = [
+        '{"x": 1, "y": 2}',
+        "{not json",
+        '{"x": 1}',
+        "[1, 2]",
+        '{"x": "a", "y": 1}',
+        '{"y": 4, "x": 3}',
+        "9" * 5000,
+    ]
+    (tmp_path / "odd.jsonl").write_text("\n".join(lines) + "\n")
+    chunk = rows_from_file(tmp_path / "odd.jsonl").draw(0, 100)
+    assert chunk.x.tolist() == [[1, 2], [3, 4]]
+    assert [bad.row for bad in chunk.bad] == [1, 2, 3, 4, 6]
+    assert "line 3" in str(chunk.bad[1])
+    assert "column 'y' is empty" in str(chunk.bad[1])
+    assert "not an object like the first line: '[1, 2]'" in str(chunk.bad[2])
+
+
+def test_bytes_that_are_no_text_make_a_bad_row(tmp_path):
+    (tmp_path / "odd.csv").write_bytes(b"1,2\n\xff\xfe,3\n4,5\n")
+    chunk = rows_from_file(tmp_path / "odd.csv").draw(0, 100)
+    assert chunk.x.tolist() == [[1, 2], [4, 5]]
+    assert [bad.row for bad in chunk.bad] == [1]
+
+
+def test_headers_are_seen_and_can_be_told(tmp_path):
+    (tmp_path / "a.csv").write_text("1,2\n3,4\n")
+    assert len(rows_from_file(tmp_path / "a.csv").read(9)) == 2
+    assert len(rows_from_file(tmp_path / "a.csv", header=True).read(9)) == 1
+    (tmp_path / "b.csv").write_text("\ufeffx,y\n3,4\n")  # with a byte order mark
+    assert (rows_from_file(tmp_path / "b.csv", columns="x").read(9) == [[3]]).all()
+
+
+def test_missing_values_of_parquet_are_not_numbers(tmp_path):
+    parquet.write_table(pa.table({"x": [1.0, None], "n": [1, 2]}), tmp_path / "a.parquet")
+    read = rows_from_file(tmp_path / "a.parquet").read(9)
+    assert read[0].tolist() == [1, 1]
+    assert np.isnan(read[1, 0])
+    parquet.write_table(pa.table({"x": [1.0], "name": ["a"]}), tmp_path / "b.parquet")
+    with pytest.raises(ValueError, match=r"column 'name' holds string.*columns=.*there are x, name"):
+        rows_from_file(tmp_path / "b.parquet")
+    assert len(rows_from_file(tmp_path / "b.parquet", columns=["x"]).read(9)) == 1
+
+
+def test_single_precision_columns_stay_single(tmp_path):
+    parquet.write_table(pa.table({"x": pa.array([1.5], pa.float32())}), tmp_path / "a.parquet")
+    assert rows_from_file(tmp_path / "a.parquet").read(1).dtype == np.float32
+    np.save(tmp_path / "a.npy", np.zeros((2, 2), np.float32))
+    assert rows_from_file(tmp_path / "a.npy").read(1).dtype == np.float32
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("a.csv", b"", "the file is empty"),
+        ("a.csv", b"\n\n", "the file is empty"),
+        ("a.csv.gz", b"not gzipped", "cannot be read after line 0"),
+        ("a.jsonl", b"hello\n", "neither a JSON object nor an array: 'hello'"),
+        ("a.parquet", b"PAR1", "cannot be read as a Parquet file"),
+        ("a.npy", b"\x93NUMPY", "cannot be read as an NPY file"),
+        ("a.npy", b"junk", "cannot be read as an NPY file"),
+        ("a.xyz", b"1,2", "cannot tell the format of 'a.xyz'.*Say format"),
+    ],
+)
+def test_files_that_are_no_such_files_are_named(tmp_path, name, content, says):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(ValueError, match=says):
+        rows_from_file(tmp_path / name).read(1)
+
+
+def test_absent_files_folders_and_formats(tmp_path):
+    with pytest.raises(FileNotFoundError, match="no file at"):
+        rows_from_file(tmp_path / "none.csv")
+    with pytest.raises(ValueError, match="not a file"):
+        rows_from_file(tmp_path)
+    (tmp_path / "a.csv").write_text("1\n")
+    with pytest.raises(ValueError, match="format must be one of csv, jsonl, npy, parquet"):
+        rows_from_file(tmp_path / "a.csv", format="xlsx")
+    with pytest.raises(ValueError, match="dtype"):
+        rows_from_file(tmp_path / "a.csv", dtype=int)
+
+
+def test_a_pickle_in_an_npy_file_is_not_run(tmp_path):
+    np.save(tmp_path / "evil.npy", np.array([{"a": 1}], object), allow_pickle=True)
+    with pytest.raises(ValueError, match="NPY"):
+        rows_from_file(tmp_path / "evil.npy")
+
+
+def test_a_file_without_line_ends_is_refused_before_memory_is_gone(tmp_path):
+    with open(tmp_path / "a.csv", "wb") as file:
+        for _ in range(64):
+            file.write(b"1" * (1 << 20))
+    tracemalloc.start()
+    with pytest.raises(ValueError, match="longer than 16 MiB"):
+        rows_from_file(tmp_path / "a.csv")
+    assert tracemalloc.get_traced_memory()[1] < 100 << 20
+    tracemalloc.stop()
+
+
+def test_memory_stays_flat_over_a_large_file(tmp_path):
+    """A CSV file of 60 MB in a process of its own."""
+    with open(tmp_path / "large.csv", "w") as file:
+        block = "\n".join(
+            ",".join(f"{v:.6f}" for v in row) for row in np.random.default_rng(0).random((10_000, 8))
+        )
+        for _ in range(80):
+            file.write(block + "\n")
+    code = f"""
+import resource
+from gaussian_neurons.sampling import rows_from_file
+stream = rows_from_file({str(tmp_path / "large.csv")!r})
+first, peak = 0, []
+while (chunk := stream.draw(first, 20_000)).taken:
+    first += chunk.taken
+    peak.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+print(first, (peak[-1] - peak[len(peak) // 8]) // 1024)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    rows, grown = map(int, done.stdout.split())
+    assert rows == 800_000
+    assert grown < 24
+
+
+def test_what_is_missing_says_how_to_get_it(tmp_path, monkeypatch):
+    (tmp_path / "a.csv").write_text("1\n")
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(ModuleNotFoundError, match=r"pip install 'gaussian-neurons\[files\]'"):
+        rows_from_file(tmp_path / "a.csv")
