@@ -5,7 +5,7 @@ SOURCES := pyproject.toml CMakeLists.txt $(wildcard native/*)
 
 .PHONY: demo test lint format bench help clean
 
-demo: .venv/ready-demo  ## learn clusters in the plane; leaves out/demo.png
+demo: .venv/ready-demo  ## learn the strokes of handwritten digits; leaves out/demo.png
 	@$(BIN)/python -m gaussian_neurons.experiments.demo
 
 test: .venv/ready-dev  ## all tests
@@ -21,8 +21,9 @@ format: .venv/ready-dev
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-bench: .venv/ready-dev  ## speed and memory beside the NumPy reference
+bench: .venv/ready-dev  ## speed and memory beside the NumPy reference; samplers and streams
 	@$(BIN)/python -m benchmarks.speed
+	@$(BIN)/python -m benchmarks.streams
 
 .venv/bin/pip:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -153,9 +153,9 @@ def measure_interrupt() -> float:
     raise AssertionError("the call ended by itself")
 
 
-def in_a_process(job: str, environment: dict[str, str]) -> object:
-    """Run one job of this file in a fresh process and return what it found."""
-    command = [sys.executable, "-m", "benchmarks.speed", "--job", job]
+def in_a_process(job: str, environment: dict[str, str], module: str = "benchmarks.speed") -> object:
+    """Run one job of a benchmark in a fresh process and return what it found."""
+    command = [sys.executable, "-m", module, "--job", job]
     done = subprocess.run(
         command, env=os.environ | ONE_THREAD | environment, stdout=subprocess.PIPE, check=True
     )

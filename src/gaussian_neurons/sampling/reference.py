@@ -51,7 +51,7 @@ def words(seed: int, purpose: int, first: int, count: int, per_sample: int) -> W
 
 
 def normals(seed: int, purpose: int, first: int, count: int, per_sample: int) -> Single:
-    """Normal numbers of mean 0 and variance 1, by the method of Box and Muller: (count, per_sample).
+    """Normal numbers of mean 0 and variance 1, by the method of Box and Muller [10]: (count, per_sample).
 
     Sixteen blocks of four words make a group of 64 numbers: first those of all blocks' first words, then
     those of their second words, and so on.
@@ -98,7 +98,7 @@ def neighbourhoods(
 ) -> tuple[Single, Single]:
     """Means (count, D) and widths (count,) of nine neighbouring patches with noise on every pixel of each.
 
-    The width is sigma_x = 2/9 sum |s_i - mean|^2 [5].
+    The width is sigma_x = 2/9 sum |s_i - mean|^2 [11].
     """
     window = patches(images, size + 2, seed, first, count, chosen)
     window = window.reshape(count, size + 2, size + 2, images.shape[3])
@@ -121,7 +121,7 @@ def neighbourhoods(
 def places(
     images: Array, side: int, seed: int, first: int, count: int, chosen: NDArray[np.int64] | None = None
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Image, row and column of each sample's window of side x side pixels, (count,) each."""
+    """Image, row and column of each sample's window of side x side pixels [9], (count,) each."""
     drawn = words(seed, PLACE, first, count, 4).astype(np.uint64)
     n, half = np.uint64(len(images) if chosen is None else len(chosen)), np.uint64(32)
     image = ((drawn[:, 1] * n + (drawn[:, 0] * n >> half)) >> half).astype(np.int64)
