@@ -168,8 +168,8 @@ def main() -> None:
         runs.append(row)
         print(
             f"{row['K']:>3} {row['D']:>4} {'learned' if widths else 'equal':>8} "
-            f"{row['core_million_a_second']:>9.3f} {row['stream_million_a_second']:>10.3f} {row['ratio']:>6.2f} "
-            f"{row['aim'] or '':>5}",
+            f"{row['core_million_a_second']:>9.3f} {row['stream_million_a_second']:>10.3f} "
+            f"{row['ratio']:>6.2f} {row['aim'] or '':>5}",
             flush=True,
         )
     print("\nFiles of 25 columns, million rows a second\n")

@@ -195,6 +195,22 @@ def test_an_interrupt_loses_nothing(source, tmp_path):
     assert same(more, model_of().partial_fit(rows))
 
 
+@pytest.mark.parametrize("source", ["seekable", "iterable"])
+def test_interrupts_at_random_moments_leave_model_and_stream_in_step(source):
+    """Every row before the interrupt is learned, once, and kept as it would be without the interrupt."""
+    random = np.random.default_rng(4)
+    for every in (300, 10**9) * 6:
+        stream = Rows(X) if source == "seekable" else Iterated(itertools.cycle(X))
+        model = model_of().learn(stream, 1)
+        for _ in range(3):
+            timer = interrupt_after(random.uniform(0.001, 0.03))
+            with pytest.raises(KeyboardInterrupt):
+                model.learn(stream, 10**10, every=every)
+            timer.join()
+            assert stream.position == model.n_samples_seen_
+        assert same(model, model_of().partial_fit(np.resize(X, (stream.position, 2))))
+
+
 def test_an_interrupted_run_carries_on(tmp_path):
     timer = interrupt_after(0.3)
     with pytest.raises(KeyboardInterrupt):
@@ -225,6 +241,27 @@ def test_the_same_command_again_does_nothing_more(tmp_path):
     assert same(first, again)
     assert told == [1000, 2000, 3000, 4000, 5000]
     assert (tmp_path / "run").stat().st_mtime_ns == written
+
+
+def test_a_cell_that_is_run_again_goes_on(tmp_path):
+    """The model and the stream are still there, as after Ctrl-C in a notebook."""
+    model, stream = model_of(), Rows(X).seek(100)
+
+    def cell(n):
+        model.learn(stream, n, checkpoint=tmp_path / "run", every=1000)
+
+    timer = interrupt_after(0.2)
+    with pytest.raises(KeyboardInterrupt):
+        cell(10**9)
+    timer.join()
+    reached = model.n_samples_seen_
+    cell(reached + 3000)
+    cell(reached + 3000)  # there is nothing left to do
+    assert stream.position == 100 + reached + 3000
+    assert same(model, model_of().learn(Rows(X).seek(100), reached + 3000))
+    model.learn(stream, 10)  # something else happened to it
+    with pytest.raises(ValueError, match="belongs to another run"):
+        cell(reached + 5000)
 
 
 def test_a_run_can_be_extended(tmp_path):
@@ -268,7 +305,7 @@ def test_what_the_callback_changed_is_carried_on(tmp_path):
         ({"stream": lambda: Rows(X).seek(5)}, "its position was 0, here it is 5"),
         ({"model": lambda: model_of(inhibition=0.25)}, "its parameters inhibition was 0.5, here it is 0.25"),
         ({"model": lambda: model_of(init=np.zeros((8, 2)))}, "its parameters init was 'uniform'"),
-        ({"model": lambda: model_of().learn(X[:10])}, "its model was None"),
+        ({"model": lambda: model_of().learn(X[:10])}, "its model had learned nothing before"),
     ],
 )
 def test_the_checkpoint_of_another_run_is_refused(tmp_path, change, says):
@@ -535,6 +572,28 @@ def test_widths_that_are_none_make_a_row_bad():
     good = np.delete(np.arange(len(X)), [400, 5000])
     other = model_of(width_learning_rate=0.1).partial_fit(X[good], sample_width=widths[good])
     assert (model.centers_ == other.centers_).all()
+
+
+def test_bad_rows_may_come_first():
+    for items in (["text", *X[:50]], [None, "x", *X[:50]], [[[1.0]] * 3 + ["x"]] * 2):
+        with pytest.warns(UserWarning, match="skipped"):
+            model_of().learn(items, on_bad="skip")
+    with pytest.warns(UserWarning, match="5,000 rows were skipped"):
+        model = model_of().learn([*["bad"] * 5000, *X[:50]], on_bad="skip")
+    assert model.n_skipped_ == 5000
+    assert model.n_samples_seen_ == 50
+
+
+def test_a_source_that_fails_keeps_what_came_before(tmp_path):
+    def source():
+        yield from X[:3000]
+        raise ConnectionError("lost")
+
+    model = model_of()
+    with pytest.raises(ConnectionError, match="lost"):
+        model.learn(source(), checkpoint=tmp_path / "run")
+    assert same(model, model_of().partial_fit(X[:3000]))
+    assert same(GaussianNeurons.load(tmp_path / "run"), model)
 
 
 def test_a_stream_of_nothing_but_bad_rows_teaches_nothing():

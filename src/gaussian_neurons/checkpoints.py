@@ -17,7 +17,8 @@ ON_WRITE_ERROR = ("raise", "warn")
 class Reached:
     """How far a run has come."""
 
-    taken: int = 0  # rows of the stream since the run began
+    start: int = 0  # where in the stream the run began
+    taken: int = 0  # rows since then
     stopped: bool = False  # the callback ended it: there is nothing to carry on
 
 
@@ -45,12 +46,19 @@ class Checkpoint:
                 f"learn on with a checkpoint of another name."
             )
         theirs = loaded.run["began"]
-        if theirs != self._run:
+        reached = Reached(int(theirs["position"]), int(loaded.run["taken"]), bool(loaded.run["stopped"]))
+        goes_on = (  # the model that wrote the file, and the stream where that left it
+            self._run["model"] == loaded.digest
+            and self._run["stream"] == theirs["stream"]
+            and self._run["position"] == reached.start + reached.taken
+        )
+        if theirs != self._run and not goes_on:
             raise ValueError(
                 f"{str(self._path)!r} belongs to another run: {_differences(theirs, self._run)}. Choose "
                 f"another file, or delete this one to begin anew."
             )
-        reached = Reached(int(loaded.run["taken"]), bool(loaded.run["stopped"]))
+        if goes_on:
+            self._run = theirs
         if n_samples is not None and reached.taken > n_samples:
             raise ValueError(
                 f"{str(self._path)!r} has come to {reached.taken:,} samples already, {n_samples:,} are "
@@ -84,6 +92,9 @@ class Checkpoint:
 
 def _differences(theirs: Any, ours: Any, name: str = "") -> str:
     """What two runs differ in, down to the names that do."""
+    if name.strip() == "model":
+        what = {True: "had learned nothing", False: "had learned something else"}
+        return f"its model {what[theirs is None]} before; this one {what[ours is None]}"
     if not (isinstance(theirs, dict) and isinstance(ours, dict)):
         return f"its {name.strip()} was {theirs!r}, here it is {ours!r}"
     names = [key for key in ours | theirs if theirs.get(key) != ours.get(key)]

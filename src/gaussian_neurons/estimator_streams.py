@@ -96,6 +96,8 @@ class _Streamed:
     model: LearnsFromStreams
 
     def take(self, x: Array, widths: Array | None) -> None:
+        if not len(x):
+            return
         model = self.model
         first = not model.__sklearn_is_fitted__()
         with model._unchanged_on_error():

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from gaussian_neurons import diagnostics
 from gaussian_neurons.bad_rows import BadRow
 from gaussian_neurons.first_data import Ready, neurons_at, prepare, uniform
+from gaussian_neurons.interrupts import held_back
 from gaussian_neurons.learning import native
 from gaussian_neurons.settings import Settings
 from gaussian_neurons.state import Neurons
@@ -100,8 +101,10 @@ class Learner:
     def settle(self, settings: Settings) -> Ready:
         """Make do with the samples there are: place the neurons and learn from what was kept."""
         if self.ready is None:
-            self.ready = self._from_kept(settings)
-            self._review(self.ready)
+            ready = self._from_kept(settings)
+            with held_back():
+                self.ready = ready
+                self._review(ready)
         return self.ready
 
     def now(self, settings: Settings) -> Ready:
@@ -141,7 +144,8 @@ class Learner:
         """Keep rows until the first data is complete; say how many were taken."""
         taken = min(len(x), len(self.recent) - self.received) if settings.needs_first_data else 0
         native.require_finite(x[:taken], self.recent.dtype)
-        self._keep(x[:taken], None if sample_widths is None else sample_widths[:taken])
+        with held_back():
+            self._keep(x[:taken], None if sample_widths is None else sample_widths[:taken])
         if not settings.needs_first_data or self.received == len(self.recent):
             self.settle(settings)
         return taken
@@ -157,9 +161,10 @@ class Learner:
     def _learn_and_keep(self, x: Array, sample_widths: Array | None, settings: Settings) -> None:
         ready = self.settle(settings)
         before = int(ready.neurons.seen[0])
-        try:
-            native.learn(ready.neurons, x, **self._rule(ready, settings, sample_widths))
-        finally:
+        with held_back() as interrupts:  # what the neurons have seen and what is kept of it belong together
+            for _ in native.steps(ready.neurons, x, **self._rule(ready, settings, sample_widths)):
+                if interrupts:
+                    break
             learned = int(ready.neurons.seen[0]) - before
             self._keep(x[:learned], None if sample_widths is None else sample_widths[:learned])
             self._review(ready)

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping
 from dataclasses import fields
+from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,6 +31,7 @@ class Loaded(NamedTuple):
     learner: Learner
     attributes: dict[str, Any]
     run: dict[str, Any] | None  # of a checkpoint: which run it belongs to, and how far that had come
+    digest: str  # of everything but the run: equal for equal models
 
 
 def contents(parameters: Mapping[str, Any], learner: Learner, attributes: Mapping[str, Any]) -> Contents:
@@ -74,7 +76,7 @@ def load(path: str | os.PathLike[str]) -> Loaded:
     arrays, facts = persistence.read(path)
     try:
         parameters = {name: _from_plain(value, arrays) for name, value in facts["parameters"].items()}
-        run = facts.get("run")
+        run = facts.pop("run", None)
         if run is not None:
             run = {"began": dict(run["began"]), "taken": int(run["taken"]), "stopped": bool(run["stopped"])}
         learner = Learner(
@@ -97,18 +99,20 @@ def load(path: str | os.PathLike[str]) -> Loaded:
         raise ValueError(
             f"{os.fspath(path)!r} is not a complete model ({error}). Use a file that save() wrote."
         ) from error
-    return Loaded(parameters, learner, attributes, run)
+    return Loaded(parameters, learner, attributes, run, persistence.digest(arrays, facts))
 
 
 def _plain(name: str, value: Any, seed: int | None, arrays: dict[str, Array]) -> Any:
     """A parameter as JSON has it; an array is put aside under a name of its own."""
     if isinstance(value, np.random.RandomState):
         return seed  # what was drawn from it: a generator of the caller's own cannot be kept
+    if isinstance(value, Real) and not isinstance(value, bool):
+        return int(value) if isinstance(value, Integral) else float(value)
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, tuple | list) and name == "domain":
         return [_plain(f"domain.{end}", part, seed, arrays) for end, part in enumerate(value)]
-    if isinstance(value, np.ndarray | list | tuple) or hasattr(value, "__array__"):
+    if isinstance(value, np.ndarray | list | tuple | range) or hasattr(value, "__array__"):
         key = f"parameter.{name}"
         arrays[key] = np.asarray(value, np.float64)
         return {"array": key}
@@ -134,7 +138,7 @@ def _check(learner: Learner, dimensions: int) -> None:
     if min(learner.received, learner.seed, learner.additions, learner.skipped) < 0:
         raise ValueError("a count is negative")
     if learner.ready is None:
-        if learner.received >= window:
+        if learner.received > window:
             raise ValueError("more samples wait than can wait")
         return
     ready = learner.ready

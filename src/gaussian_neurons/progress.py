@@ -37,9 +37,10 @@ class Bar:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, error: object, *_: object) -> None:
         if self._bar is not None:
-            self._say()
+            if error is None:
+                self._say()
             self._bar.close()
 
     def advance(self, samples: int) -> None:

@@ -85,11 +85,14 @@ class _Run:
     def __init__(self, model: Model, stream: Stream, plan: Plan) -> None:
         self.model, self.stream, self.plan = model, stream, plan
         self.start = stream.position
-        self.taken = 0
+        # Rows taken before the chunk that is being learned, that chunk, and what the model had received
+        # before it. Changed in one step each time, so that `taken` is right whenever an interrupt comes.
+        self.place: tuple[int, Chunk | None, int] = (0, None, 0)
         self.saved = -1  # rows taken when the checkpoint was written last
         self.marked = -1  # ... and when the callback was told last
         self.skipped: list[BadRow] = []  # the first of them
-        self.n_skipped = 0
+        self.n_skipped = self.n_told = 0  # in this run, and those that the model knows of
+        self.telling = False  # the callback, who may be half way through changing the model
         self.checkpoint: Checkpoint | None = None
         if plan.checkpoint is not None:
             began = {**model.began(), "stream": dict(stream.describe()), "position": self.start}
@@ -109,19 +112,27 @@ class _Run:
                     before = self.taken
                     self._learn(chunk)
                     bar.advance(self.taken - before)
-                    if self.taken % plan.every == 0 and self._mark():
+                    if self._is_due() and self._mark():
                         stopped = True
                         break
-            except (KeyboardInterrupt, BadRow):
-                if plan.callback is None or self.taken % plan.every:  # at a mark, the callback comes first
+            except BaseException:  # an interrupt, a bad row, a source that failed: all before it is kept
+                callback_first = plan.callback is not None and (self.telling or self._is_due())
+                if not callback_first:
                     self._save()
                 raise
             finally:
                 chunks.close()
                 stream.position = self.start + self.taken
-        if not stopped:
+        if not stopped and self.marked != self.taken:
             stopped = self._mark()
         self._report(total, stopped)
+
+    @property
+    def taken(self) -> int:
+        """Rows of the stream that were learned or skipped since the run began."""
+        before, chunk, received = self.place
+        learned = self.model.received() - received
+        return before + chunk.rows_up_to(learned) if chunk is not None and learned else before
 
     def _carry_on(self) -> bool:
         """Take up what an earlier run left; True where it had come to its end."""
@@ -129,8 +140,10 @@ class _Run:
         if found is None:
             return False
         loaded, reached = found
+        self.start = reached.start
         self.model.restore(loaded)
-        self.taken = self.saved = self.marked = reached.taken
+        self.place = (reached.taken, None, 0)
+        self.saved = self.marked = reached.taken
         self.stream.position = self.start + self.taken
         return reached.stopped or self.taken == self.plan.n_samples
 
@@ -140,20 +153,18 @@ class _Run:
             first = chunk.bad[0]
             self._learn(chunk.cut(first.row)[0])
             raise first.later(self.start + self.taken - first.row)
-        before = self.model.received()
+        self.place = (self.taken, chunk, self.model.received())
         try:
             self.model.take(chunk.x, chunk.widths)
         except BadRow as bad:
             self._learn_around(chunk, bad)
             return
         except BaseException:
-            learned = self.model.received() - before
-            rows = chunk.rows_up_to(learned) if learned else 0
-            self._count_skipped([bad for bad in chunk.bad if bad.row < rows])
-            self.taken += rows
+            begin = self.place[0]
+            self._count_skipped([bad for bad in chunk.bad if begin + bad.row < self.taken], begin)
             raise
-        self._count_skipped(list(chunk.bad))
-        self.taken += chunk.taken
+        self._count_skipped(list(chunk.bad), self.place[0])
+        self.place = (self.place[0] + chunk.taken, None, 0)
 
     def _learn_around(self, chunk: Chunk, bad: BadRow) -> None:
         """A chunk with rows that were read, but cannot be learned from."""
@@ -170,23 +181,31 @@ class _Run:
         rest = sorted([moved, *dropped, *chunk.bad], key=lambda one: one.row)
         self._learn(Chunk(chunk.x[good], widths, tuple(rest)))
 
-    def _count_skipped(self, bad: list[BadRow]) -> None:
-        self.skipped += [one.later(self.start + self.taken) for one in bad[: 3 - len(self.skipped)]]
+    def _count_skipped(self, bad: list[BadRow], begin: int) -> None:
+        self.skipped += [one.later(self.start + begin) for one in bad[: 3 - len(self.skipped)]]
         self.n_skipped += len(bad)
-        self.model.skip(len(bad))
+        if self.model.received():
+            self.model.skip(self.n_skipped - self.n_told)
+            self.n_told = self.n_skipped
+
+    def _is_due(self) -> bool:
+        return self.taken % self.plan.every == 0 and self.marked != self.taken
 
     def _mark(self) -> bool:
         """Tell the callback, then keep what there is; True where the callback wants to stop."""
-        if self.marked == self.taken:
-            return False
-        self.marked = self.taken
+        self.telling = True
         stop = self.plan.callback is not None and bool(self.plan.callback(self.taken))
+        self.marked, self.telling = self.taken, False
         self._save(stop)
         return stop
 
     def _save(self, stopped: bool = False) -> None:
         if self.checkpoint is not None and self.model.received() and self.saved != self.taken:
-            self.checkpoint.write(self.model.contents(), Reached(self.taken, stopped))
+            try:
+                self.checkpoint.write(self.model.contents(), Reached(self.start, self.taken, stopped))
+            except OSError:
+                self.saved = self.taken  # as good as it gets
+                raise
             self.saved = self.taken
 
     def _facts(self) -> str:

@@ -39,6 +39,23 @@ def learn(
     >>> neurons.centers  # 0.1 / e
     array([[0.03678794]])
     """
+    rule = {"inhibition": inhibition, "learning_rate": learning_rate}
+    for _ in steps(
+        neurons, samples, **rule, width_learning_rate=width_learning_rate, sample_widths=sample_widths
+    ):
+        pass
+
+
+def steps(
+    neurons: Neurons,
+    samples: ArrayLike,
+    *,
+    inhibition: float,
+    learning_rate: float,
+    width_learning_rate: float = 0.0,
+    sample_widths: ArrayLike | None = None,
+) -> Iterator[None]:
+    """The same in steps of about 20 ms, each of which leaves valid neurons and `neurons.seen` right."""
     x = np.asarray(samples)
     own = None if sample_widths is None else np.ascontiguousarray(sample_widths, np.float64)
     with unchanged_on_error(neurons):
@@ -64,6 +81,7 @@ def learn(
                     raise not_finite(row, where, float(x[row, where]), neurons.centers.dtype.name)
                 if trouble == "width" and own is not None:
                     raise bad_width(row, float(own[row]))
+                yield
 
 
 def squared_distances(samples: ArrayLike, centers: NDArray[Any]) -> NDArray[Any]:

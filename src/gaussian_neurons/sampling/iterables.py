@@ -1,5 +1,6 @@
 """Whatever Python can iterate over → a stream: rows, chunks of rows, generators that never end."""
 
+import itertools
 import time
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -9,18 +10,17 @@ from numpy.typing import NDArray
 
 from gaussian_neurons.bad_rows import BadRow
 from gaussian_neurons.sampling.rows import Rows
-from gaussian_neurons.sampling.stream import Chunk, Forward, Stream, joined
+from gaussian_neurons.sampling.stream import Chunk, Stream, joined
 
 Array = NDArray[Any]
 
-ROWS_AT_ONCE = 4096
 SECONDS = 0.1  # what arrives is handed on after this long, however little it is
 EXPECTED = (
     "a row is a sequence of numbers, a chunk an array (n, D); either with widths: a pair (samples, width)"
 )
 
 
-class Iterated(Forward):
+class Iterated(Stream):
     """The items of an iterable, in their order: rows, or chunks of rows, either with widths of their own.
 
     An item is a row (D numbers), a chunk (n, D), or a pair (row, width) or (chunk, widths). The first good
@@ -36,46 +36,77 @@ class Iterated(Forward):
            [2., 3.]])
     """
 
+    endless = False
     in_a_thread = False  # a database cursor, for one, wants to be read where it was opened
 
     def __init__(self, items: Iterable[Any]) -> None:
         self._items = items
         self._iterator: Iterator[Any] | None = None
-        self._fetched: list[Chunk] = []
-        self._trouble: BaseException | None = None
+        # The row at which the items begin that were fetched and may be needed, and those items. An interrupt
+        # may come between any two steps of Python, so every change of this is one step: none is lost.
+        self._window: tuple[int, list[Any]] = (0, [])
+        self._trouble: Exception | None = None
 
-    def _begin(self, row: int) -> int:
-        if self._at is not None and iter(self._items) is self._items:
-            raise ValueError(
-                f"cannot go back to row {row}: {self._items!r} gives each item only once, and {self._at} "
-                f"rows were read. Make it anew."
-            )
-        self._iterator, self._fetched, self._trouble = iter(self._items), [], None
-        return 0
-
-    def _next_block(self) -> Chunk | None:
-        """What comes within a tenth of a second. An error waits until what came before it is handed on."""
-        assert self._iterator is not None
+    def draw(self, first: int, count: int) -> Chunk:
+        """What there is of these rows within a tenth of a second, or whenever the first of them comes."""
+        self._go_to(first)
+        start, items = self._window
         begin = time.monotonic()
-        rows = 0
-        while self._trouble is None and rows < ROWS_AT_ONCE:
-            try:
-                chunk = self._chunk_of(next(self._iterator))
-            except Exception as error:
-                self._trouble = error
+        rows, read = start, 0
+        while True:
+            for k in range(read, len(items)):
+                rows += self._chunk_at(k).taken
+            read = len(items)
+            enough = rows - first >= (count if self.n_features else max(count, 1))
+            if enough or (rows > first and time.monotonic() - begin > SECONDS) or not self._fetch():
                 break
-            self._fetched.append(chunk)
-            rows += chunk.taken
-            if time.monotonic() - begin > SECONDS and rows:
-                break
-        fetched, self._fetched = [chunk for chunk in self._fetched if chunk.taken], []
-        if fetched:
-            return joined(fetched)
-        trouble, self._trouble = self._trouble, None
-        if isinstance(trouble, StopIteration):
-            return None
-        assert trouble is not None
-        raise trouble
+        if rows <= first and self._trouble is not None:
+            trouble, self._trouble = self._trouble, None
+            raise trouble
+        there = joined([self._chunk_at(k) for k in range(len(items))] or [self._refused(0, "")])
+        return there.cut(first - start)[1].cut(count)[0]
+
+    def _go_to(self, row: int) -> None:
+        """Drop what lies before a row, fetching until it is reached."""
+        if self._iterator is None:
+            self._iterator = iter(self._items)
+        if row < self._window[0]:
+            if iter(self._items) is self._items:
+                raise ValueError(
+                    f"cannot go back to row {row}: {self._items!r} gives each item only once, and those "
+                    f"before row {self._window[0]} are gone. Make it anew."
+                )
+            self._iterator, self._window = iter(self._items), (0, [])
+        while True:
+            start, items = self._window
+            done = 0
+            while done < len(items) and start + self._chunk_at(done).taken <= row:
+                start += self._chunk_at(done).taken
+                done += 1
+            self._window = (start, items[done:])
+            if start == row or done < len(items):
+                return
+            if not self._fetch():
+                raise self._trouble or ValueError(f"cannot go to row {row}: there are only {start}.")
+
+    def _fetch(self) -> bool:
+        """One item more, if there is one. An error waits until all that came before it is drawn."""
+        assert self._iterator is not None
+        items = self._window[1]
+        before = len(items)
+        try:
+            items.extend(itertools.islice(self._iterator, 1))  # in one step: nothing had that is not kept
+        except Exception as error:
+            self._trouble = error
+        return len(items) > before
+
+    def _chunk_at(self, k: int) -> Chunk:
+        """Item k as a chunk, made once."""
+        items = self._window[1]
+        if not isinstance(items[k], Chunk):
+            items[k] = self._chunk_of(items[k])
+        chunk: Chunk = items[k]
+        return chunk
 
     def _chunk_of(self, item: Any) -> Chunk:
         widths = None

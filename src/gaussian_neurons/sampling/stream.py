@@ -53,7 +53,8 @@ def joined(chunks: list[Chunk]) -> Chunk:
     for chunk in chunks:
         bad += [one.later(rows) for one in chunk.bad]
         rows += chunk.taken
-    x = np.concatenate([chunk.x for chunk in chunks])
+    full = [chunk.x for chunk in chunks if len(chunk.x)]  # one without rows may not know its columns yet
+    x = np.concatenate(full) if full else chunks[0].x
     if all(chunk.widths is None for chunk in chunks):
         return Chunk(x, None, tuple(bad))
     widths = [np.full(len(c.x), np.nan) if c.widths is None else c.widths for c in chunks]
@@ -144,8 +145,12 @@ class Forward(Stream):
         raise NotImplementedError
 
     def draw(self, first: int, count: int) -> Chunk:  # noqa: D102
-        self._go_to(first)
-        drawn = self._take(count)
+        try:
+            self._go_to(first)
+            drawn = self._take(count)
+        except BaseException:  # an interrupt anywhere, a file that cannot be read: begin anew the next time
+            self._at = self._rest = self._last = None
+            raise
         if drawn is None:
             return Chunk(np.empty((0, self.n_features or 0)))
         self._last = (first, drawn)

@@ -1,0 +1,33 @@
+"""Interrupts that wait until a few lines are through."""
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def held_back() -> Iterator[list[object]]:
+    """Let Ctrl-C wait for the end of a block that must not be left half way.
+
+    What it gives is empty until there was one: a long block looks, and comes to an end.
+
+    Examples
+    --------
+    >>> with held_back() as interrupts:
+    ...     for step in range(10):
+    ...         if interrupts:
+    ...             break
+    """
+    handler = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(handler):
+        yield []
+        return
+    arrived: list[object] = []
+    signal.signal(signal.SIGINT, lambda number, frame: arrived.append((number, frame)))
+    try:
+        yield arrived
+    finally:
+        signal.signal(signal.SIGINT, handler)
+        if arrived:
+            handler(signal.SIGINT, None)
