@@ -162,12 +162,14 @@ class Learner:
         ready = self.settle(settings)
         before = int(ready.neurons.seen[0])
         with held_back() as interrupts:  # what the neurons have seen and what is kept of it belong together
-            for _ in native.steps(ready.neurons, x, **self._rule(ready, settings, sample_widths)):
-                if interrupts:
-                    break
-            learned = int(ready.neurons.seen[0]) - before
-            self._keep(x[:learned], None if sample_widths is None else sample_widths[:learned])
-            self._review(ready)
+            try:
+                for _ in native.steps(ready.neurons, x, **self._rule(ready, settings, sample_widths)):
+                    if interrupts:
+                        break
+            finally:  # an alarm may raise, too
+                learned = int(ready.neurons.seen[0]) - before
+                self._keep(x[:learned], None if sample_widths is None else sample_widths[:learned])
+                self._review(ready)
 
     def _until_review(self) -> int:
         return next_review(self.seen, len(self.recent)) - self.seen
