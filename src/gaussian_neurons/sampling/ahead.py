@@ -1,7 +1,8 @@
 """Draw the next chunk of a stream while the last one is being used."""
 
+import threading
 from collections.abc import Generator
-from concurrent.futures import ThreadPoolExecutor
+from queue import SimpleQueue
 
 from gaussian_neurons.sampling.stream import Chunk, Stream
 
@@ -36,13 +37,49 @@ def chunks_ahead(
             yield chunk
             first += chunk.taken
         return
-    with ThreadPoolExecutor(1, "stream") as pool:
-        coming = pool.submit(stream.draw, first, wanted(first)) if end is None or first < end else None
-        while coming is not None:
-            chunk = coming.result()
-            if not chunk.taken:
-                return
+    if end is not None and first >= end:
+        return
+    helper = _Helper(stream)
+    try:
+        helper.ask(first, wanted(first))
+        while (chunk := helper.answer()).taken:
             first += chunk.taken
             more = end is None or first < end
-            coming = pool.submit(stream.draw, first, wanted(first)) if more else None
+            if more:
+                helper.ask(first, wanted(first))
             yield chunk
+            if not more:
+                return
+    finally:
+        helper.dismiss()
+
+
+class _Helper:
+    """A thread that draws. Its queues have no locks in Python that an interrupt could leave locked."""
+
+    def __init__(self, stream: Stream) -> None:
+        self._questions: SimpleQueue[tuple[int, int] | None] = SimpleQueue()
+        self._answers: SimpleQueue[Chunk | BaseException] = SimpleQueue()
+        self._thread = threading.Thread(target=self._work, args=(stream,), name="stream", daemon=True)
+        self._thread.start()
+
+    def _work(self, stream: Stream) -> None:
+        while (question := self._questions.get()) is not None:
+            try:
+                self._answers.put(stream.draw(*question))
+            except BaseException as error:  # of the stream's; it belongs to whoever waits for the chunk
+                self._answers.put(error)
+
+    def ask(self, first: int, count: int) -> None:
+        self._questions.put((first, count))
+
+    def answer(self) -> Chunk:
+        answer = self._answers.get()
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer
+
+    def dismiss(self) -> None:
+        """End the thread, once it has done what it is at: two must not draw from one stream."""
+        self._questions.put(None)
+        self._thread.join()
