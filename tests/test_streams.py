@@ -182,12 +182,51 @@ def test_what_is_no_table_is_refused(bad):
 # ---- iterables --------------------------------------------------------------------------------------
 
 
-def test_rows_chunks_and_widths_may_be_mixed():
-    items = [[1, 2], np.array([[3.0, 4.0], [5.0, 6.0]]), ([7, 8], 0.5), (np.array([[9, 10]]), [0.25])]
-    x, widths = Iterated(items).read(100)
-    assert x.tolist() == [[1, 2], [3, 4], [5, 6], [7, 8], [9, 10]]
-    assert np.isnan(widths[:3]).all()
-    assert widths[3:].tolist() == [0.5, 0.25]
+def test_rows_and_chunks_may_be_mixed_and_bring_widths():
+    items = [[1, 2], np.array([[3.0, 4.0], [5.0, 6.0]]), [], (7, 8)]
+    assert Iterated(items).read(100).tolist() == [[1, 2], [3, 4], [5, 6], [7, 8]]
+    x, widths = Iterated([([1, 2], 0.5), (np.array([[3, 4], [5, 6]]), [0.25, 1])]).read(100)
+    assert x.tolist() == [[1, 2], [3, 4], [5, 6]]
+    assert widths.tolist() == [0.5, 0.25, 1]
+
+
+def test_the_first_row_settles_columns_precision_and_widths():
+    """So that what arrives together, which depends on time, changes nothing."""
+    chunk = Iterated([np.zeros(2, np.float32), np.full(2, 0.1), ([1, 2], 0.5), [1], [3, 4]]).draw(0, 9)
+    assert chunk.x.dtype == np.float32
+    assert len(chunk.x) == 3
+    assert "row 2 must have no widths, like the first" in str(chunk.bad[0])
+    chunk = Iterated([([1.0, 2.0], 0.5), [1.0, 2.0], ([[1.0, 2.0]], [1, 2]), ([1, 2], "x")]).draw(0, 9)
+    assert [bad.row for bad in chunk.bad] == [1, 2, 3]
+    assert "row 1 must have one width for each row, like the first" in str(chunk.bad[0])
+
+
+def test_rows_may_be_mappings():
+    items = [{"x": 1, "y": 2.0}, {"y": 4, "x": 3, "z": "other"}, {"x": 5}]
+    drawn = Iterated(items).draw(0, 9)
+    assert drawn.x[:2].tolist() == [[1, 2], [3, 4]]
+    assert np.isnan(drawn.x[2, 1])
+
+
+def test_a_table_with_a_word_in_it_loses_only_that_row():
+    table = pd.DataFrame({"a": np.arange(5, dtype=object), "b": 1.0})
+    table.loc[3, "a"] = "oops"
+    chunk = Iterated([table]).draw(0, 99)
+    assert chunk.x[:, 0].tolist() == [0, 1, 2, 4]
+    assert [bad.row for bad in chunk.bad] == [3]
+
+
+def test_a_ragged_chunk_with_widths_loses_only_what_is_odd():
+    chunk = Iterated([([[1.0, 2.0], [3.0], [4.0, 5.0]], [0.1, 0.2, 0.3])]).draw(0, 9)
+    assert chunk.x.tolist() == [[1, 2], [4, 5]]
+    assert chunk.widths.tolist() == [0.1, 0.3]
+    assert [bad.row for bad in chunk.bad] == [1]
+
+
+def test_no_more_is_fetched_than_asked_for():
+    items = iter([float(k)] for k in range(100))
+    Iterated(items).read(10)
+    assert next(items) == [10.0]
 
 
 def test_a_row_of_two_numbers_is_a_row():
@@ -204,7 +243,7 @@ def test_single_precision_stays_single():
 
 
 def test_odd_rows_are_told_apart():
-    items = [[1, 2], [1, 2, 3], "text", None, [["x", 2], [3, 4]], {"a": 1}, [7, 8]]
+    items = [[1, 2], [1, 2, 3], "text", None, [["x", 2], [3, 4]], {1, 2}, [7, 8]]
     chunk = Iterated(items).draw(0, 100)
     assert chunk.x.tolist() == [[1, 2], [3, 4], [7, 8]]
     assert [bad.row for bad in chunk.bad] == [1, 2, 3, 4, 6]
@@ -287,8 +326,13 @@ def test_what_becomes_a_stream_and_what_does_not():
     assert isinstance(as_stream([[1.0]]), Iterated)
     with pytest.raises(TypeError, match=r"rows_from_file\('data.csv'\)"):
         as_stream("data.csv")
-    with pytest.raises(TypeError, match="something to iterate over"):
-        as_stream(5)
+    for odd in (5, {"a": [1.0]}):
+        with pytest.raises(TypeError, match="something to iterate over"):
+            as_stream(odd)
+    with pytest.raises(ValueError, match=r"one dimension: use x\[:, None\]"):
+        as_stream(np.zeros(5))
+    with pytest.raises(ValueError, match=r"3 dimensions[.] For images, draw patches"):
+        as_stream(IMAGES)
 
 
 # ---- chunks -----------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import gc
 import itertools
 import os
 import resource
@@ -36,6 +37,15 @@ def model_of(**parameters):
 def same(one, other):
     """Bit for bit, with everything needed to learn on."""
     return persistence.digest(*one._contents()) == persistence.digest(*other._contents())
+
+
+@pytest.fixture(autouse=True)
+def interrupts_are_not_swallowed():
+    """What hypothesis hooks into the garbage collector is Python code whose interrupts Python ignores."""
+    hooks = gc.callbacks[:]
+    gc.callbacks.clear()
+    yield
+    gc.callbacks[:] = hooks
 
 
 # ---- the same as partial_fit ------------------------------------------------------------------------

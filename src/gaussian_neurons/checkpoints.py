@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -30,7 +31,8 @@ class Checkpoint:
     """
 
     def __init__(self, path: str | os.PathLike[str], run: Mapping[str, Any], on_write_error: str) -> None:
-        self._path, self._on_write_error = Path(path), on_write_error
+        self._path = Path(path).expanduser().absolute()  # wherever a callback may change to
+        self._on_write_error = on_write_error
         self._run: dict[str, Any] = json.loads(json.dumps(run))  # as it will be read again
 
     def resume(self, n_samples: int | None) -> tuple[model_file.Loaded, Reached] | None:
@@ -54,8 +56,8 @@ class Checkpoint:
         )
         if theirs != self._run and not goes_on:
             raise ValueError(
-                f"{str(self._path)!r} belongs to another run: {_differences(theirs, self._run)}. Choose "
-                f"another file, or delete this one to begin anew."
+                f"{str(self._path)!r} belongs to another run: {_differences(theirs, self._run)}. To carry "
+                f"it on, make model and stream anew as they were; else choose another file or delete it."
             )
         if goes_on:
             self._run = theirs
@@ -84,9 +86,11 @@ class Checkpoint:
             self._complain(error, "Nothing is learned yet")
 
     def _complain(self, error: OSError, state: str) -> None:
-        text = f"the checkpoint {str(self._path)!r} cannot be written: {error}. {state}"
+        reason = str(error).rstrip(".")
+        text = f"the checkpoint {str(self._path)!r} cannot be written: {reason}. {state}"
         if self._on_write_error == "raise":
-            raise OSError(error.errno, f"{text}; on_write_error='warn' would go on without it.") from error
+            text += "; on_write_error='warn' would go on without it."
+            raise (OSError(error.errno, text) if error.errno else type(error)(text)) from error
         warnings.warn(f"{text}; going on without it.", RuntimeWarning, stacklevel=2)
 
 
@@ -95,7 +99,13 @@ def _differences(theirs: Any, ours: Any, name: str = "") -> str:
     if name.strip() == "model":
         what = {True: "had learned nothing", False: "had learned something else"}
         return f"its model {what[theirs is None]} before; this one {what[ours is None]}"
+    if _is_hash(theirs) and _is_hash(ours):
+        return f"its {name.strip()} is another one"
     if not (isinstance(theirs, dict) and isinstance(ours, dict)):
         return f"its {name.strip()} was {theirs!r}, here it is {ours!r}"
     names = [key for key in ours | theirs if theirs.get(key) != ours.get(key)]
     return "; ".join(_differences(theirs.get(key), ours.get(key), f"{name} {key}") for key in names)
+
+
+def _is_hash(value: Any) -> bool:
+    return isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value) is not None

@@ -7,6 +7,7 @@ import os
 import secrets
 import stat
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -93,7 +94,8 @@ def sweep(path: str | os.PathLike[str]) -> None:
     """Remove what a process that was killed while it wrote `path` left beside it."""
     place = Path(os.path.realpath(path))
     for left in place.parent.glob(f".{glob.escape(place.name)}.????????.tmp"):
-        left.unlink(missing_ok=True)
+        with suppress(OSError):
+            left.unlink(missing_ok=True)
 
 
 def _check_version(path: str | os.PathLike[str], found: str) -> None:

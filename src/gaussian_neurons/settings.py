@@ -97,6 +97,14 @@ def one_of(name: str, value: Any, known: tuple[str, ...]) -> str:
     return str(value)
 
 
+def checked_precision(dtype: Any) -> "np.dtype[Any]":
+    """float32 or float64."""
+    found: np.dtype[Any] = np.dtype(dtype)
+    if found not in (np.float32, np.float64):
+        raise ValueError(f"dtype must be one of float32, float64, got {found.name!r}.")
+    return found
+
+
 def checked_seed(seed: Any) -> int:
     """A seed: a whole number of 64 bits."""
     number = whole_number("seed", seed, least=0)

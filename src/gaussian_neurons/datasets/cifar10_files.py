@@ -2,6 +2,7 @@
 
 import os
 import tarfile
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from gaussian_neurons.datasets.fetch import (
     absent,
     check_hash,
     download,
-    find,
+    places,
 )
 from gaussian_neurons.datasets.image_set import ImageSet
 
@@ -101,10 +102,10 @@ def read_batch(
 
 def _found(split: str, directory: str | os.PathLike[str] | None) -> list[Path] | None:
     """The batches of the first place that has any."""
-    for name in SPLITS[split]:
-        if first := find([(name,)], [FOLDER], directory):
-            there = (first[0].parent / name for name in SPLITS[split])
-            return [path for path in there if path.is_file()]
+    for place in places(directory):
+        for folder in (place, place / FOLDER):
+            if there := [folder / name for name in SPLITS[split] if (folder / name).is_file()]:
+                return there
     return None
 
 
@@ -119,15 +120,17 @@ def _fetched(split: str, directory: str | os.PathLike[str] | None, allowed: bool
 
 
 def unpack(archive: Path, folder: Path) -> None:
-    """Put the batches of an archive into a folder, each whole or not at all, and drop the archive."""
-    folder.mkdir(exist_ok=True)
-    with tarfile.open(archive) as tar:
-        for name in BATCHES:
-            member = tar.extractfile(f"{FOLDER}/{name}")
-            assert member is not None
-            data = member.read()
-            check_hash(archive, data, BATCHES[name])
-            temporary = folder / f".{name}.{os.getpid()}.tmp"
-            temporary.write_bytes(data)
-            os.replace(temporary, folder / name)
-    archive.unlink()
+    """Put the batches of an archive into a folder, all or none, and drop the archive."""
+    with tempfile.TemporaryDirectory(dir=archive.parent, prefix=f".{FOLDER}.") as temporary:
+        whole = Path(temporary) / FOLDER
+        whole.mkdir()
+        with tarfile.open(archive) as tar:
+            for name, sha256 in BATCHES.items():
+                member = tar.extractfile(f"{FOLDER}/{name}")
+                assert member is not None
+                data = member.read()
+                check_hash(archive, data, sha256)
+                (whole / name).write_bytes(data)
+        if not folder.exists():  # or another process was faster
+            os.replace(whole, folder)
+    archive.unlink(missing_ok=True)

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from gaussian_neurons.sampling import native
 from gaussian_neurons.sampling.reference import NOISE, SHUFFLE, SYNTHETIC
 from gaussian_neurons.sampling.stream import Chunk, Stream, fingerprint
-from gaussian_neurons.settings import checked_centers, checked_seed, number, whole_number
+from gaussian_neurons.settings import checked_centers, checked_precision, checked_seed, number, whole_number
 
 Array = NDArray[Any]
 Labels = NDArray[np.int64]
@@ -59,7 +59,7 @@ class Mixture(_Synthetic):
 
     def __init__(
         self,
-        clusters: int | ArrayLike = 8,
+        clusters: Any = 8,
         n_features: int = 2,
         seed: int = 0,
         *,
@@ -76,7 +76,7 @@ class Mixture(_Synthetic):
         self.drift = number("drift", drift, least=0.0)
         self.period = whole_number("period", period)
         self.new_every = None if new_every is None else whole_number("new_every", new_every)
-        self.dtype = np.dtype(dtype)
+        self.dtype = checked_precision(dtype)
         if np.ndim(clusters) == 0:
             count = whole_number("clusters", clusters)
             self.places = _apart(count, whole_number("n_features", n_features), 6 * self.spread, self.seed)
@@ -146,7 +146,7 @@ class TwoMoons(_Synthetic):
 
     def __init__(self, seed: int = 0, *, spread: float = 0.05, dtype: Any = np.float32) -> None:
         self.seed, self.spread = checked_seed(seed), number("spread", spread, least=0.0)
-        self.dtype = np.dtype(dtype)
+        self.dtype = checked_precision(dtype)
 
     def __repr__(self) -> str:
         return f"TwoMoons(seed={self.seed}, spread={self.spread})"

@@ -47,7 +47,7 @@ def rows_from_file(
 
     Parameters
     ----------
-    path : .csv, .tsv, .txt (also compressed: .gz, .bz2, .zst, .lz4), .parquet, .npy or .jsonl
+    path : .csv, .tsv, .txt, .data, .jsonl, .ndjson (also compressed: .gz, .bz2, .zst, .lz4), .parquet, .npy
     columns : names or numbers of the columns to read, or None for all
     format : "csv", "parquet", "npy" or "jsonl", where the name does not tell
     dtype : float32 or float64, or None: as the file has them, float64 for text
@@ -63,7 +63,9 @@ def rows_from_file(
     array([[1., 2.],
            [3., 4.]])
     """
-    path = Path(path)
+    if "://" in str(path):
+        raise ValueError(f"{str(path)!r} is an address, not a file: download it first.")
+    path = Path(path).expanduser().absolute()
     if not path.exists():
         raise FileNotFoundError(f"no file at {str(path)!r}.")
     if not path.is_file():
@@ -93,13 +95,12 @@ def _format_of(path: Path) -> str:
     )
 
 
-def _ends(path: Path, *, tail: bool) -> Mapping[str, Any]:
-    """What tells a file from another: the hash of its beginning, and of its end where it cannot grow."""
+def _ends(path: Path) -> Mapping[str, Any]:
+    """What tells a file from another: the hash of its beginning and of its end."""
     with open(path, "rb") as file:
         parts = file.read(4096)
-        if tail:
-            file.seek(-min(4096, path.stat().st_size), os.SEEK_END)
-            parts += file.read(4096)
+        file.seek(-min(4096, path.stat().st_size), os.SEEK_END)
+        parts += file.read(4096)
     return {"file": hashlib.sha256(parts).hexdigest()}
 
 
@@ -113,11 +114,13 @@ class NpyRows(Stream):
             x = np.load(path, mmap_mode="r", allow_pickle=False)
         except (ValueError, EOFError, OSError) as error:
             raise ValueError(f"{str(path)!r} cannot be read as an NPY file ({error}).") from error
-        if x.ndim != 2 or x.dtype.kind not in "fiub":
+        if not isinstance(x, np.ndarray):
+            raise ValueError(f"{str(path)!r} holds several arrays (NPZ). Save the one that is meant as NPY.")
+        if x.ndim != 2 or x.dtype.kind not in "fiub" or not x.shape[1]:
             raise ValueError(f"{str(path)!r} must hold a table of numbers, got shape {x.shape} of {x.dtype}.")
         names = [str(k) for k in range(x.shape[1])]
         self._path, self._x, self._dtype = path, x, dtype
-        self._columns = None if columns is None else [int(name) for name in chosen(names, columns)]
+        self._columns = None if columns is None else chosen(names, columns)
         self.n_features = x.shape[1] if self._columns is None else len(self._columns)
         self.length = len(x)
 
@@ -134,7 +137,11 @@ class NpyRows(Stream):
         return Chunk(x)
 
     def describe(self) -> Mapping[str, Any]:  # noqa: D102
-        return {**super().describe(), "columns": self._columns, **_ends(self._path, tail=True)}
+        columns = {
+            "columns": self._columns,
+            "dtype": None if self._dtype is None else np.dtype(self._dtype).name,
+        }
+        return {**super().describe(), **columns, **_ends(self._path)}
 
 
 class ParquetRows(Forward):
@@ -149,7 +156,13 @@ class ParquetRows(Forward):
         except (pa.ArrowInvalid, OSError) as error:
             raise ValueError(f"{str(path)!r} cannot be read as a Parquet file ({error}).") from error
         schema = self._file.schema_arrow
-        self._path, self._columns = path, chosen(schema.names, columns)
+        try:
+            self._columns = [schema.names[k] for k in chosen(schema.names, columns)]
+        except ValueError as error:
+            raise ValueError(f"{str(path)!r}: {error}") from None
+        if any(schema.names.count(name) > 1 for name in self._columns):
+            raise ValueError(f"{str(path)!r} has several columns of one name: {', '.join(schema.names)}.")
+        self._path = path
         types = [schema.field(name).type for name in self._columns]
         for name, kind in zip(self._columns, types, strict=True):
             if not (pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_boolean(kind)):
@@ -166,7 +179,8 @@ class ParquetRows(Forward):
         return f"rows_from_file({str(self._path)!r}): {', '.join(self._columns)}"
 
     def describe(self) -> Mapping[str, Any]:  # noqa: D102
-        return {**super().describe(), "columns": self._columns, **_ends(self._path, tail=True)}
+        columns = {"columns": self._columns, "dtype": self._dtype.name}
+        return {**super().describe(), **columns, **_ends(self._path)}
 
     def _begin(self, row: int) -> int:
         """At the row group that holds the row."""
@@ -196,26 +210,31 @@ class TextRows(Forward):
 
     def __init__(self, path: Path, kind: str, columns: Any, dtype: Any, delimiter: Any, header: Any) -> None:
         self._path, self._dtype = path, np.dtype(dtype)
-        first = next(self._blocks(), [(0, b"")])[0][1]
+        self._first = [line for block in itertools.islice(self._blocks(), 2) for _, line in block][:2]
         self._header = False
         self._form: Format
         try:
-            if not first:
+            if not self._first:
                 raise ValueError("the file is empty.")
+            first = [line.decode(errors="replace") for line in self._first]
             if kind == "csv":
-                self._form, self._header = Csv.of(first.decode(), delimiter, header, columns)
+                self._form, self._header = Csv.of(first, delimiter, header, columns)
             else:
-                self._form = JsonLines.of(first.decode(), columns)
+                self._form = JsonLines.of(first[0], columns)
         except ValueError as error:
             raise ValueError(f"{str(path)!r}: {error}") from None
         self._lines: Iterator[list[tuple[int, bytes]]] = iter(())
         self.n_features = len(self._form.columns)
 
     def __repr__(self) -> str:
-        return f"rows_from_file({str(self._path)!r}): {', '.join(self._form.columns)}"
+        names = [self._form.names[k] for k in self._form.columns]
+        return f"rows_from_file({str(self._path)!r}): {', '.join(names)}"
 
-    def describe(self) -> Mapping[str, Any]:  # noqa: D102
-        return {**super().describe(), "columns": self._form.columns, **_ends(self._path, tail=False)}
+    def describe(self) -> Mapping[str, Any]:
+        """What the rows are a function of; the file is told by its first two lines, since it may grow."""
+        told = {**vars(self._form), "header": self._header, "dtype": self._dtype.name}
+        lines = hashlib.sha256(b"\n".join(self._first)).hexdigest()
+        return {**super().describe(), **told, "file": lines}
 
     def _begin(self, row: int) -> int:
         """At the row, without making numbers of the lines before it."""

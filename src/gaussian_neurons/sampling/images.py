@@ -1,18 +1,19 @@
 """Images → an endless stream of patches, or of neighbourhoods of patches."""
 
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from gaussian_neurons.sampling import native
 from gaussian_neurons.sampling.stream import Chunk, Stream, fingerprint
-from gaussian_neurons.settings import checked_seed, number, whole_number
+from gaussian_neurons.settings import checked_precision, checked_seed, number, whole_number
 
 Array = NDArray[Any]
 
-PRECISIONS = {"float32": np.float32, "float64": np.float64}
+MOST_CHANNELS = 16  # where there are more, the channels probably came first
 
 
 class _FromImages(Stream):
@@ -20,17 +21,13 @@ class _FromImages(Stream):
 
     _margin = 0  # pixels that are needed beyond a patch, both sides together
 
-    def __init__(
-        self, images: ArrayLike, size: int, seed: int, labels: Any, classes: Any, dtype: Any
-    ) -> None:
+    def __init__(self, images: Any, size: int, seed: int, labels: Any, classes: Any, dtype: Any) -> None:
         self._images = _checked_images(images)
         self.size = _checked_size(size, self._images, self._margin)
         self.seed = checked_seed(seed)
-        self.classes = None if classes is None else sorted({int(c) for c in np.atleast_1d(classes)})
+        self.classes = None if classes is None else np.unique(np.asarray(classes)).tolist()
         self._chosen = _checked_choice(labels, self.classes, len(self._images))
-        self.dtype = np.dtype(dtype)
-        if self.dtype.name not in PRECISIONS:
-            raise ValueError(f"dtype must be one of {', '.join(PRECISIONS)}, got {self.dtype.name!r}.")
+        self.dtype = checked_precision(dtype)
         self.n_features = self.size**2 * self._images.shape[3]
 
     def __repr__(self) -> str:
@@ -78,20 +75,19 @@ class Patches(_FromImages):
 
     def __init__(
         self,
-        images: ArrayLike,
+        images: Any,
         size: int,
         seed: int = 0,
-        labels: ArrayLike | None = None,
-        classes: ArrayLike | None = None,
+        labels: Any = None,
+        classes: Any = None,
         *,
         dtype: Any = np.float32,
     ) -> None:
         super().__init__(images, size, seed, labels, classes, dtype)
 
     def draw(self, first: int, count: int) -> Chunk:  # noqa: D102
-        precision = PRECISIONS[self.dtype.name]
         return Chunk(
-            native.patches(self._images, self.size, self.seed, first, count, self._chosen, precision)
+            native.patches(self._images, self.size, self.seed, first, count, self._chosen, self.dtype.type)
         )
 
 
@@ -119,12 +115,12 @@ class Neighbourhoods(_FromImages):
 
     def __init__(
         self,
-        images: ArrayLike,
+        images: Any,
         size: int,
         noise: float,
         seed: int = 0,
-        labels: ArrayLike | None = None,
-        classes: ArrayLike | None = None,
+        labels: Any = None,
+        classes: Any = None,
         *,
         dtype: Any = np.float32,
     ) -> None:
@@ -143,18 +139,32 @@ class Neighbourhoods(_FromImages):
 
 def _checked_images(images: Any) -> Array:
     """Images as (n, height, width, channels), contiguous, uint8 or float32."""
-    x = np.asarray(images)
-    if x.ndim == 3:
-        x = x[..., None]
-    if x.ndim != 4 or not x.size:
+    expected = "images must be an array (n, height, width) or (n, height, width, channels)"
+    if hasattr(images, "images"):
+        raise ValueError(f"{expected}, got a whole data set. Pass its .images.")
+    try:
+        x = np.asarray(images)
+    except ValueError:
+        raise ValueError(f"{expected}, got images of different sizes. Cut them to one size first.") from None
+    if x.ndim not in (3, 4) or not x.size:
+        hint = " One image alone: images[None]." if x.ndim == 2 else ""
+        raise ValueError(f"{expected}, got shape {x.shape} of {x.dtype}.{hint}")
+    x = x[..., None] if x.ndim == 3 else x
+    if x.shape[3] > MOST_CHANNELS and x.shape[1] <= MOST_CHANNELS:
         raise ValueError(
-            f"images must have shape (n, height, width) or (n, height, width, channels), got "
-            f"{np.shape(images)}. One image alone: images[None]."
+            f"{expected}, got {x.shape}: the channels must come last. Use images.transpose(0, 2, 3, 1)."
         )
     if x.dtype.kind == "f":
         x = x.astype(np.float32, copy=False)
         if not np.isfinite(x).all():
             raise ValueError("images must hold finite numbers, got NaN or infinity.")
+        if x.max() > 1 and (x == np.rint(x)).all():
+            warnings.warn(
+                f"float images are taken as they are, here up to {x.max():g}. For samples in [0, 1] divide "
+                f"them by 255, or pass them as uint8.",
+                UserWarning,
+                stacklevel=4,
+            )
     elif x.dtype != np.uint8:
         raise ValueError(
             f"images must be uint8, which is scaled from 0..255 to [0, 1], or float, which is taken as it "
@@ -175,7 +185,7 @@ def _checked_size(size: Any, images: Array, margin: int) -> int:
     return side
 
 
-def _checked_choice(labels: Any, classes: list[int] | None, count: int) -> NDArray[np.int64] | None:
+def _checked_choice(labels: Any, classes: list[Any] | None, count: int) -> NDArray[np.int64] | None:
     """The numbers of the images of these classes, or None for all."""
     if classes is None:
         return None
@@ -184,8 +194,8 @@ def _checked_choice(labels: Any, classes: list[int] | None, count: int) -> NDArr
     known = np.asarray(labels)
     if known.shape != (count,):
         raise ValueError(f"labels must be one for each of the {count} images, got shape {known.shape}.")
-    absent = sorted(set(classes) - set(np.unique(known).tolist()))
+    there = np.unique(known).tolist()
+    absent = [one for one in classes if one not in there]
     if absent or not classes:
-        there = ", ".join(map(str, np.unique(known)[:20]))
-        raise ValueError(f"no image has a label of {absent or classes}; there are {there}.")
+        raise ValueError(f"no image has a label of {absent or classes}; there are {there[:20]}.")
     return np.flatnonzero(np.isin(known, classes)).astype(np.int64)

@@ -2,7 +2,8 @@
 
 import itertools
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -10,23 +11,25 @@ from numpy.typing import NDArray
 
 from gaussian_neurons.bad_rows import BadRow
 from gaussian_neurons.sampling.rows import Rows
-from gaussian_neurons.sampling.stream import Chunk, Stream, joined
+from gaussian_neurons.sampling.stream import Chunk, Stream, in_precision, joined
+from gaussian_neurons.settings import as_numbers
 
 Array = NDArray[Any]
 
 SECONDS = 0.1  # what arrives is handed on after this long, however little it is
 EXPECTED = (
-    "a row is a sequence of numbers, a chunk an array (n, D); either with widths: a pair (samples, width)"
+    "a row is a sequence of numbers or a mapping, a chunk an array (n, D), either alone or with a width"
 )
 
 
 class Iterated(Stream):
     """The items of an iterable, in their order: rows, or chunks of rows, either with widths of their own.
 
-    An item is a row (D numbers), a chunk (n, D), or a pair (row, width) or (chunk, widths). The first good
-    row says how many columns there are. Items are fetched in the thread that learns, and handed on at the
+    An item is a row (D numbers, or a mapping from names to numbers), a chunk (n, D), or a pair (row, width)
+    or (chunk, widths). The first good row settles the columns, the precision, and whether there are widths.
+    Items are fetched one by one in the thread that learns, no further than needed, and handed on at the
     latest a tenth of a second after they came. To carry on after a crash, the rows already learned are
-    fetched again and dropped: the iterable must begin with the same ones.
+    fetched again and dropped: the iterable must begin with the same ones, which nobody checks.
 
     Examples
     --------
@@ -46,6 +49,8 @@ class Iterated(Stream):
         # may come between any two steps of Python, so every change of this is one step: none is lost.
         self._window: tuple[int, list[Any]] = (0, [])
         self._trouble: Exception | None = None
+        self._names: list[Any] = []  # of the columns, where rows are mappings
+        self._single = self._with_widths = False
 
     def draw(self, first: int, count: int) -> Chunk:
         """What there is of these rows within a tenth of a second, or whenever the first of them comes."""
@@ -109,36 +114,45 @@ class Iterated(Stream):
         return chunk
 
     def _chunk_of(self, item: Any) -> Chunk:
+        """An item as a chunk. The first good row settles columns, precision, and whether there are widths."""
         widths = None
-        if isinstance(item, tuple) and len(item) == 2 and np.ndim(item[0]) > 0:
+        if isinstance(item, tuple) and len(item) == 2 and not isinstance(item[0], Real | str):
             item, widths = item
+        if isinstance(item, Mapping):
+            self._names = self._names or list(item)
+            item = [item.get(name, np.nan) for name in self._names]
         try:
-            x = np.asarray(item)
-            if x.dtype.kind not in "fiub":
-                x = x.astype(np.float64)
+            x = as_numbers(np.asarray(item))
+            own = None if widths is None else np.atleast_1d(np.asarray(widths, np.float64))
         except (TypeError, ValueError):
             return self._chunk_of_odd_rows(item, widths)
+        if x.ndim == 1 and not len(x):
+            return self._refused(0, "")
         if x.ndim not in (1, 2):
-            return self._refused(1, f"item of shape {x.shape} at row {{row}}: {EXPECTED}.")
+            return self._refused(1, f"row {{row}} is of shape {x.shape}: {EXPECTED}.")
         x = np.atleast_2d(x)
-        own = None if widths is None else np.atleast_1d(np.asarray(widths, np.float64))
-        if own is not None and own.shape != (len(x),):
-            return self._refused(
-                len(x), f"{own.shape} widths for {len(x)} rows from row {{row}} on: {EXPECTED}."
-            )
-        if self.n_features is None and x.shape[1]:
+        if self.n_features is None and x.size:
             self.n_features = x.shape[1]
+            self._single, self._with_widths = x.dtype == np.float32, own is not None
         if x.shape[1] != self.n_features:
             return self._refused(len(x), f"row {{row}} has {x.shape[1]} numbers, expected {self.n_features}.")
-        return Chunk(x, own)
+        if (own is not None) != self._with_widths or (own is not None and own.shape != (len(x),)):
+            wanted = "one width for each row" if self._with_widths else "no widths"
+            return self._refused(len(x), f"row {{row}} must have {wanted}, like the first.")
+        return Chunk(in_precision(x, np.float32 if self._single else np.float64), own)
 
     def _chunk_of_odd_rows(self, item: Any, widths: Any) -> Chunk:
         """A chunk of which some rows are odd, row by row; or one row that is no row."""
-        if isinstance(item, str | bytes) or not hasattr(item, "__len__") or not any(np.ndim(r) for r in item):
-            shown = repr(item)
-            return self._refused(1, f"row {{row}} holds no numbers: {shown[:80]}; {EXPECTED}.")
-        own = [None] * len(item) if widths is None else list(widths)
-        return joined([self._chunk_of(r if w is None else (r, w)) for r, w in zip(item, own, strict=False)])
+        if getattr(item, "ndim", None) == 2:
+            item = np.asarray(item, object)  # of a table with text in it, say
+        rows = list(item) if isinstance(item, Sequence | np.ndarray) and not isinstance(item, str) else []
+        if not any(isinstance(row, Sequence | np.ndarray) and not isinstance(row, str) for row in rows):
+            return self._refused(1, f"row {{row}} holds no numbers: {repr(item)[:80]}; {EXPECTED}.")
+        if widths is None:
+            return joined([self._chunk_of(row) for row in rows])
+        if np.ndim(widths) != 1 or len(widths) != len(rows):
+            return self._refused(len(rows), f"row {{row}} must have one width for each row: {EXPECTED}.")
+        return joined([self._chunk_of((row, width)) for row, width in zip(rows, widths, strict=True)])
 
     def _refused(self, rows: int, text: str) -> Chunk:
         return Chunk(np.empty((0, self.n_features or 0)), None, tuple(BadRow(r, text) for r in range(rows)))
@@ -159,8 +173,18 @@ def as_stream(source: Any) -> Stream:
             f"a stream of samples is needed, got the path {source!r}. Read it with "
             f"gaussian_neurons.sampling.rows_from_file({source!r})."
         )
-    if getattr(source, "ndim", None) == 2:
+    dimensions = getattr(source, "ndim", None)
+    if dimensions == 2:
         return Rows(source, passes=1)
-    if not isinstance(source, Iterable):
-        raise TypeError(f"a stream, a table or something to iterate over is needed, got {source!r}.")
+    if dimensions == 1:
+        raise ValueError(
+            "a table of rows is needed, got one dimension: use x[:, None] for rows of one column."
+        )
+    if dimensions is not None:
+        raise ValueError(
+            f"a table of rows is needed, got {dimensions} dimensions. For images, draw patches from them: "
+            f"gaussian_neurons.sampling.Patches(images, size)."
+        )
+    if isinstance(source, Mapping) or not isinstance(source, Iterable):
+        raise TypeError(f"a stream, a table or something to iterate over is needed, got {repr(source)[:80]}.")
     return Iterated(source)

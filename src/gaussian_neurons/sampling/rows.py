@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from gaussian_neurons.mapped import mapping_of, release
 from gaussian_neurons.sampling import native
@@ -37,17 +37,18 @@ class Rows(Stream):
 
     def __init__(
         self,
-        X: ArrayLike,
+        X: Any,
         shuffle: bool = False,
         seed: int = 0,
         *,
-        sample_width: ArrayLike | None = None,
+        sample_width: Any = None,
         passes: int | None = None,
     ) -> None:
-        x = np.asanyarray(X)
+        x, self.feature_names = _table(X)
         if x.ndim != 2 or not x.size:
             raise ValueError(
-                f"X must be a table of rows, (n_rows, n_features), with at least one; got shape {x.shape}."
+                f"X must be a table of rows, (n_rows, n_features), with at least one; got shape {x.shape} of "
+                f"{type(X).__name__}."
             )
         self._x = as_numbers(x)
         self._widths = None if sample_width is None else checked_sample_widths(sample_width, len(x))
@@ -91,3 +92,20 @@ class Rows(Stream):
             order = np.argsort(halves[:, 0] << np.uint64(32) | halves[:, 1], kind="stable")
             self._order = (turn, order)
         return order
+
+
+def _table(X: Any) -> tuple[Array, list[str] | None]:
+    """A table as an array, and the names of its columns if it is a frame that has some."""
+    if isinstance(X, np.ma.MaskedArray):
+        raise ValueError("X must not be masked: use X.filled(np.nan), and on_bad='skip' for such rows.")
+    if not (hasattr(X, "dtypes") and hasattr(X, "columns") and hasattr(X, "to_numpy")):
+        return np.asanyarray(X), None
+    columns = list(X.columns)
+    words = [str(name) for name, kind in zip(columns, X.dtypes, strict=True) if kind.kind not in "fiub"]
+    if words:
+        raise ValueError(
+            f"X must hold numbers; these columns do not: {', '.join(words)}. Drop or convert them."
+        )
+    plain = all(isinstance(kind, np.dtype) for kind in X.dtypes)
+    x = X.to_numpy() if plain else X.to_numpy(np.float64, na_value=np.nan)
+    return x, columns if all(isinstance(name, str) for name in columns) else None

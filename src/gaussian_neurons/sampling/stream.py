@@ -13,6 +13,8 @@ from gaussian_neurons.settings import whole_number
 
 Array = NDArray[Any]
 
+MOST_SAMPLES = 1 << 62
+
 
 @dataclass(frozen=True)
 class Chunk:
@@ -55,10 +57,8 @@ def joined(chunks: list[Chunk]) -> Chunk:
         rows += chunk.taken
     full = [chunk.x for chunk in chunks if len(chunk.x)]  # one without rows may not know its columns yet
     x = np.concatenate(full) if full else chunks[0].x
-    if all(chunk.widths is None for chunk in chunks):
-        return Chunk(x, None, tuple(bad))
-    widths = [np.full(len(c.x), np.nan) if c.widths is None else c.widths for c in chunks]
-    return Chunk(x, np.concatenate(widths), tuple(bad))
+    widths = [chunk.widths for chunk in chunks if chunk.widths is not None]
+    return Chunk(x, np.concatenate(widths) if widths else None, tuple(bad))
 
 
 def in_precision(x: Array, dtype: Any) -> Array:
@@ -69,12 +69,11 @@ def in_precision(x: Array, dtype: Any) -> Array:
 
 def fingerprint(array: Array) -> str:
     """SHA-256 of an array; of one over 256 MiB, of 256 pieces of 1 MiB each."""
-    flat = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
     digest = hashlib.sha256(f"{array.dtype.str} {array.shape}".encode())
-    piece = 1 << 20
-    step = max(piece, len(flat) // 256)
-    for begin in range(0, len(flat), step):
-        digest.update(flat[begin : begin + piece].data)
+    rows = max(1, (1 << 20) // max(1, array[:1].nbytes))  # about 1 MiB, whatever the order in memory
+    step = max(rows, len(array) // 256)
+    for begin in range(0, len(array), step):
+        digest.update(np.ascontiguousarray(array[begin : begin + rows]).tobytes())
     return digest.hexdigest()
 
 
@@ -87,6 +86,7 @@ class Stream:
 
     position: int = 0  # the sample that `read` gives next
     n_features: int | None = None  # D, once it is known
+    feature_names: list[str] | None = None  # of the columns, where they are a frame's
     length: int | None = None  # rows that there are, or None: endless, or not known
     endless: bool = True
     in_a_thread: bool = True  # whether `draw` may be called in another thread
@@ -122,7 +122,10 @@ class Stream:
 
     def seek(self, t: int) -> Self:
         """Go to sample t: the next `read` begins with it."""
-        self.position = whole_number("t", t, least=0)
+        position = whole_number("t", t, least=0)
+        if position >= MOST_SAMPLES:
+            raise ValueError(f"t must be below 2^62, got {position}.")
+        self.position = position
         return self
 
 
@@ -168,13 +171,14 @@ class Forward(Stream):
         return taken
 
     def _go_to(self, row: int) -> None:
-        if self._at is not None and self._last is not None and self._last[0] <= row < self._at:
+        if self._last is not None and self._last[0] <= row < self._last[0] + self._last[1].taken == self._at:
             again = self._last[1].cut(row - self._last[0])[1]
             self._rest = again if self._rest is None else joined([again, self._rest])
             self._at = row
         elif self._at is None or row < self._at:
             self._at = self._begin(row)
             self._rest = None
+        self._last = None
         while self._at < row:
             if self._take(row - self._at) is None:
                 raise ValueError(f"cannot go to row {row}: there are only {self._at}.")

@@ -1,10 +1,11 @@
 """Rows of numbers in lines of text, CSV or JSON: blocks by pyarrow, and line by line where a line is odd."""
 
 import csv
-import io
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, Protocol
 
 import numpy as np
@@ -16,12 +17,15 @@ from gaussian_neurons.sampling.stream import Chunk, in_precision
 Array = NDArray[Any]
 
 SHOWN = 60  # characters of an odd cell or line that a message quotes
+MISSING = ("", "na", "n/a", "nan", "null", "none", "?")
+DELIMITERS = ",;\t|"
 
 
 class Format(Protocol):
     """How numbers stand in a line."""
 
-    columns: list[str]
+    names: list[str]  # all columns there are
+    columns: list[int]  # those that are read
 
     def whole(self, block: bytes) -> Array | None:
         """All lines at once, (n, D), or None where that does not work."""
@@ -41,7 +45,7 @@ def parsed(form: Format, block: bytes, lines: Sequence[tuple[int, bytes]], name:
     bad: list[BadRow] = []
     for row, (number, line) in enumerate(lines):
         try:
-            rows.append(_finite(form.line(line.decode()), form.columns, dtype))
+            rows.append(_finite(form.line(line.decode()), form, dtype))
         except (ValueError, TypeError, OverflowError, RecursionError) as error:
             text = str(error) or "cannot be read"
             bad.append(BadRow(row, f"row {{row}} (line {number} of {name}): {text}"))
@@ -61,11 +65,13 @@ def as_number(cell: Any, column: str) -> float:
     raise ValueError(f"column {column!r} {what}.")
 
 
-def _finite(row: list[float], columns: list[str], dtype: Any) -> list[float]:
+def _finite(row: list[float], form: Format, dtype: Any) -> list[float]:
     finite = np.isfinite(in_precision(np.array(row), dtype))
-    for value, column, good in zip(row, columns, finite, strict=True):
+    for value, column, good in zip(row, form.columns, finite, strict=True):
         if not good:
-            raise ValueError(f"column {column!r} holds {value}; numbers must be finite in {np.dtype(dtype)}.")
+            raise ValueError(
+                f"column {form.names[column]!r} holds {value}; numbers must be finite in {np.dtype(dtype)}."
+            )
     return row
 
 
@@ -73,54 +79,59 @@ def _finite(row: list[float], columns: list[str], dtype: Any) -> list[float]:
 class Csv:
     """Cells between delimiters."""
 
-    columns: list[str]  # those that are read
-    every: list[str]  # all there are
-    delimiter: str
+    names: list[str]
+    columns: list[int]
+    delimiter: str  # a blank stands for any number of them
 
     @classmethod
-    def of(cls, first: str, delimiter: str | None, header: bool | None, wanted: Any) -> tuple["Csv", bool]:
-        """The format by its first line, and whether that is a header."""
+    def of(
+        cls, lines: list[str], delimiter: str | None, header: bool | None, wanted: Any
+    ) -> tuple["Csv", bool]:
+        """The format by its first one or two lines, and whether the first is a header."""
         if delimiter is None:
-            delimiter = max(",;\t|", key=first.count)
-            if not first.count(delimiter):
-                delimiter = " " if " " in first.strip() else ","
-        cells = _cells(first, delimiter)
+            delimiter = _delimiter_of(lines)
+        cells = [cell.strip() for cell in _cells(lines[0], delimiter)]
         if header is None:
-            header = not all(_is_number(cell) for cell in cells)
-        names = [cell.strip() for cell in cells] if header else [str(k) for k in range(len(cells))]
-        return cls(chosen(names, wanted), names, delimiter), header
+            header = _is_header(cells)
+        names = cells if header else [str(k) for k in range(len(cells))]
+        return cls(names, chosen(names, wanted), delimiter), header
 
     def whole(self, block: bytes) -> Array | None:  # noqa: D102
         import pyarrow as pa
         from pyarrow import csv as fast
 
-        if self.delimiter == " " or len(set(self.every)) < len(self.every):
-            return None  # runs of blanks, columns of one name: not what pyarrow reads
+        if self.delimiter == " ":
+            return None  # runs of blanks are not what pyarrow reads
+        numbered = [str(k) for k in range(len(self.names))]
+        used = [str(k) for k in self.columns]
         try:
             table = fast.read_csv(
                 pa.BufferReader(block),
-                read_options=fast.ReadOptions(column_names=self.every, use_threads=False),
+                read_options=fast.ReadOptions(
+                    column_names=numbered, use_threads=False, block_size=len(block) + 1
+                ),
                 parse_options=fast.ParseOptions(delimiter=self.delimiter),
                 convert_options=fast.ConvertOptions(
-                    include_columns=self.columns, column_types=dict.fromkeys(self.columns, pa.float64())
+                    include_columns=used, column_types=dict.fromkeys(used, pa.float64())
                 ),
             )
         except pa.ArrowInvalid:
             return None
-        return np.stack([table.column(name).to_numpy() for name in self.columns], axis=1)
+        return np.stack([table.column(name).to_numpy() for name in used], axis=1)
 
     def line(self, line: str) -> list[float]:  # noqa: D102
         cells = _cells(line, self.delimiter)
-        if len(cells) != len(self.every):
-            raise ValueError(f"has {len(cells)} cells, expected {len(self.every)}: {line.strip()[:SHOWN]!r}.")
-        return [as_number(cells[self.every.index(name)].strip(), name) for name in self.columns]
+        if len(cells) != len(self.names):
+            raise ValueError(f"has {len(cells)} cells, expected {len(self.names)}: {line.strip()[:SHOWN]!r}.")
+        return [as_number(cells[k].strip(), self.names[k]) for k in self.columns]
 
 
 @dataclass
 class JsonLines:
     """An object, or an array of numbers, on each line."""
 
-    columns: list[str]
+    names: list[str]
+    columns: list[int]
     objects: bool  # {"a": 1, "b": 2} rather than [1, 2]
 
     @classmethod
@@ -130,11 +141,12 @@ class JsonLines:
             value = json.loads(first)
         except ValueError:
             value = None
-        if isinstance(value, dict):
-            return cls(chosen(list(value), wanted), objects=True)
-        if isinstance(value, list):
-            return cls(chosen([str(k) for k in range(len(value))], wanted), objects=False)
-        raise ValueError(f"the first line is neither a JSON object nor an array: {first.strip()[:SHOWN]!r}.")
+        if not isinstance(value, dict | list):
+            raise ValueError(
+                f"the first line is neither a JSON object nor an array: {first.strip()[:SHOWN]!r}."
+            )
+        names = list(value) if isinstance(value, dict) else [str(k) for k in range(len(value))]
+        return cls(names, chosen(names, wanted), isinstance(value, dict))
 
     def whole(self, block: bytes) -> Array | None:  # noqa: D102
         if not self.objects:
@@ -142,54 +154,57 @@ class JsonLines:
         import pyarrow as pa
         from pyarrow import json as fast
 
+        used = [self.names[k] for k in self.columns]
         try:
             table = fast.read_json(
                 pa.BufferReader(block),
-                read_options=fast.ReadOptions(use_threads=False, block_size=max(len(block), 1)),
+                read_options=fast.ReadOptions(use_threads=False, block_size=len(block) + 1),
                 parse_options=fast.ParseOptions(
-                    explicit_schema=pa.schema([(name, pa.float64()) for name in self.columns]),
+                    explicit_schema=pa.schema([(name, pa.float64()) for name in used]),
                     unexpected_field_behavior="ignore",
                 ),
             )
         except pa.ArrowInvalid:
             return None
-        return np.stack([table.column(name).to_numpy() for name in self.columns], axis=1)
+        return np.stack([table.column(name).to_numpy() for name in used], axis=1)
 
     def _whole_arrays(self, block: bytes) -> Array | None:
         try:
-            x = np.array(json.loads(b"[" + block.replace(b"\n", b",") + b"]"))
+            x = np.array([json.loads(line) for line in block.split(b"\n")])
         except (ValueError, RecursionError):
             return None
-        if x.ndim != 2 or x.dtype.kind not in "fiub":
+        if x.ndim != 2 or x.dtype.kind not in "fiub" or x.shape[1] != len(self.names):
             return None
-        columns = [int(name) for name in self.columns]
-        return x[:, columns].astype(np.float64) if max(columns) < x.shape[1] else None
+        return x[:, self.columns].astype(np.float64)
 
     def line(self, line: str) -> list[float]:  # noqa: D102
         value = json.loads(line)
         if self.objects and isinstance(value, dict):
-            return [as_number(value.get(name), name) for name in self.columns]
+            return [as_number(value.get(self.names[k]), self.names[k]) for k in self.columns]
         if not self.objects and isinstance(value, list):
-            least = 1 + max(int(name) for name in self.columns)
-            if len(value) < least:
-                raise ValueError(f"has {len(value)} numbers, expected at least {least}.")
-            return [as_number(value[int(name)], name) for name in self.columns]
+            if len(value) != len(self.names):
+                raise ValueError(f"has {len(value)} numbers, expected {len(self.names)}.")
+            return [as_number(value[k], self.names[k]) for k in self.columns]
         expected = "an object" if self.objects else "an array"
         raise ValueError(f"is not {expected} like the first line: {line.strip()[:SHOWN]!r}.")
 
 
-def chosen(names: list[str], wanted: Any) -> list[str]:
-    """The columns that are wanted, by name or by number; all where nothing is said."""
+def chosen(names: Sequence[str], wanted: Any) -> list[int]:
+    """The numbers of the columns that are wanted, by name or by number; all where nothing is said."""
+    if not len(names):
+        raise ValueError("there are no columns.")
     if wanted is None:
-        return names
-    if isinstance(wanted, str | int):
+        return list(range(len(names)))
+    if isinstance(wanted, str | Integral):
         wanted = [wanted]
     found = []
     for column in wanted:
-        if isinstance(column, int) and -len(names) <= column < len(names):
-            found.append(names[column])
+        if isinstance(column, Integral) and -len(names) <= int(column) < len(names):
+            found.append(int(column) % len(names))
+        elif list(names).count(column) == 1:
+            found.append(list(names).index(column))
         elif column in names:
-            found.append(column)
+            raise ValueError(f"several columns are named {column!r}; give their numbers.")
         else:
             raise ValueError(f"no column {column!r}; there are {', '.join(names)}.")
     if not found:
@@ -197,10 +212,35 @@ def chosen(names: list[str], wanted: Any) -> list[str]:
     return found
 
 
+def _delimiter_of(lines: list[str]) -> str:
+    """The delimiter that the first lines have most of, outside of quotes; blanks if there is none."""
+    first = re.sub(r'"[^"]*"', "", lines[0])
+    best = max(DELIMITERS, key=first.count)
+    if first.count(best):
+        return best
+    words = lines[-1].split()  # of the second line: names may hold blanks
+    return " " if len(words) > 1 and all(_is_number(word) for word in words) else ","
+
+
+def _is_header(cells: list[str]) -> bool:
+    values = [cell for cell in cells if cell.lower() not in MISSING]
+    numbers = [_is_number(cell) for cell in values]
+    if any(numbers) and not all(numbers):
+        word = values[numbers.index(False)]
+        raise ValueError(
+            f"cannot tell whether the first line is a header: it holds numbers, but also {word[:SHOWN]!r}. "
+            f"Say header=True or header=False."
+        )
+    return bool(numbers) and not any(numbers)
+
+
 def _cells(line: str, delimiter: str) -> list[str]:
     if delimiter == " ":
         return line.split()
-    return next(csv.reader(io.StringIO(line), delimiter=delimiter), [])
+    try:
+        return next(csv.reader([line], delimiter=delimiter), [])
+    except csv.Error as error:
+        raise ValueError(f"{error}: {line.strip()[:SHOWN]!r}.") from None
 
 
 def _is_number(cell: str) -> bool:
