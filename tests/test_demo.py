@@ -7,9 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from gaussian_neurons.datasets import mnist_sample
 from gaussian_neurons.experiments import demo
+from gaussian_neurons.plotting import filters, plane
 
 
 @pytest.fixture(scope="module")
@@ -56,3 +58,25 @@ def test_the_command_leaves_its_files(tmp_path):
     assert "of 16 neurons learned" in done.stdout
     assert done.stderr == ""  # no bar where nobody looks
     assert {path.name for path in Path(tmp_path).iterdir()} == {"demo.json", "demo.png"}
+
+
+def test_filters_that_do_not_fit_are_refused(result):
+    axes = Figure().add_subplot()
+    for shape, count in (((5, 4), 16), ((5, 5), 15), ((25,), 16)):
+        with pytest.raises(ValueError, match="centers must be"):
+            filters(axes, np.array(result["centers"]), shape, np.ones(count, bool))
+
+
+def test_colour_filters_are_drawn():
+    axes = Figure().add_subplot()
+    image = filters(
+        axes, np.random.default_rng(0).random((5, 12)), (2, 2, 3), np.array([True, False] * 2 + [True])
+    )
+    assert image.get_array().shape[2] == 3
+    assert len(axes.patches) == 5
+
+
+def test_clusters_in_the_plane_are_drawn():
+    axes = Figure().add_subplot()
+    plane(axes, np.zeros((9, 2)), np.eye(2), np.ones(2), np.array([True, False]))
+    assert [patch.get_radius() for patch in axes.patches] == [1.0]

@@ -195,6 +195,65 @@ def test_bytes_that_are_no_text_make_a_bad_row(tmp_path):
     assert [bad.row for bad in chunk.bad] == [1]
 
 
+def test_columns_of_one_name_are_told_by_their_numbers(tmp_path):
+    (tmp_path / "a.csv").write_text("a,a,b\n1,2,3\n4,5,6\n")
+    assert rows_from_file(tmp_path / "a.csv").read(9).tolist() == [[1, 2, 3], [4, 5, 6]]
+    assert rows_from_file(tmp_path / "a.csv", columns=np.array([1])).read(9).tolist() == [[2], [5]]
+    with pytest.raises(ValueError, match="several columns are named 'a'"):
+        rows_from_file(tmp_path / "a.csv", columns=["a"])
+
+
+def test_lines_that_break_the_parser_are_bad_rows(tmp_path):
+    (tmp_path / "a.csv").write_bytes(b"a,b\n1,2\n3,\r4\n" + b"x" * 200_000 + b",1\n5,6\n")
+    chunk = rows_from_file(tmp_path / "a.csv").draw(0, 9)
+    assert chunk.x.tolist() == [[1, 2], [5, 6]]
+    assert [bad.row for bad in chunk.bad] == [1, 2]
+
+
+def test_going_to_the_end_and_back_loses_nothing(tmp_path):
+    for name in WRITERS:
+        WRITERS[name](tmp_path / name)
+        stream = rows_from_file(tmp_path / name)
+        stream.read(10)
+        assert len(stream.seek(5000).read(5)) == 0
+        assert len(stream.seek(5).read(10_000)) == 4995
+
+
+def test_arrays_in_json_lines_must_be_as_long_as_the_first(tmp_path):
+    (tmp_path / "a.jsonl").write_text("[1,2]\n[3,4,5]\n[6]\n[1,2],[3,4]\n[5\n6]\n[7,8]\n")
+    chunk = rows_from_file(tmp_path / "a.jsonl").draw(0, 9)
+    assert chunk.x.tolist() == [[1, 2], [7, 8]]
+    assert [bad.row for bad in chunk.bad] == [1, 2, 3, 4, 5]
+    assert "has 3 numbers, expected 2" in str(chunk.bad[0])
+
+
+def test_a_first_row_with_a_hole_is_no_header(tmp_path):
+    for content in ("1,NA,3\n4,5,6\n", "1,,3\n4,5,6\n"):
+        (tmp_path / "a.csv").write_text(content)
+        assert rows_from_file(tmp_path / "a.csv").draw(0, 9).taken == 2
+    (tmp_path / "a.csv").write_text("id,2019,2020\n4,5,6\n")
+    with pytest.raises(ValueError, match=r"cannot tell whether the first line is a header.*header=True"):
+        rows_from_file(tmp_path / "a.csv")
+    assert len(rows_from_file(tmp_path / "a.csv", header=True).read(9)) == 1
+
+
+def test_delimiters_are_seen_outside_of_quotes_and_names(tmp_path):
+    (tmp_path / "a.csv").write_text('"a, x, y";"b"\n1;2\n')
+    assert rows_from_file(tmp_path / "a.csv").read(9).tolist() == [[1, 2]]
+    (tmp_path / "b.csv").write_text("total width\n1\n2\n")
+    assert rows_from_file(tmp_path / "b.csv").read(9).tolist() == [[1], [2]]
+    (tmp_path / "c.csv").write_text("x y\n1 2\n")
+    assert rows_from_file(tmp_path / "c.csv").read(9).tolist() == [[1, 2]]
+
+
+def test_other_ways_to_read_a_file_are_other_streams(tmp_path):
+    for name in WRITERS:
+        WRITERS[name](tmp_path / name)
+        streams = [{}, {"dtype": np.float32}, {"columns": [0]}]
+        described = [str(rows_from_file(tmp_path / name, **how).describe()) for how in streams]
+        assert len(set(described)) == 3
+
+
 def test_headers_are_seen_and_can_be_told(tmp_path):
     (tmp_path / "a.csv").write_text("1,2\n3,4\n")
     assert len(rows_from_file(tmp_path / "a.csv").read(9)) == 2
@@ -231,6 +290,8 @@ def test_single_precision_columns_stay_single(tmp_path):
         ("a.parquet", b"PAR1", "cannot be read as a Parquet file"),
         ("a.npy", b"\x93NUMPY", "cannot be read as an NPY file"),
         ("a.npy", b"junk", "cannot be read as an NPY file"),
+        ("a.jsonl", b"{}\n", "there are no columns"),
+        ("a.jsonl", b"[]\n", "there are no columns"),
         ("a.xyz", b"1,2", "cannot tell the format of 'a.xyz'.*Say format"),
     ],
 )
@@ -250,6 +311,15 @@ def test_absent_files_folders_and_formats(tmp_path):
         rows_from_file(tmp_path / "a.csv", format="xlsx")
     with pytest.raises(ValueError, match="dtype"):
         rows_from_file(tmp_path / "a.csv", dtype=int)
+    with pytest.raises(ValueError, match="is an address, not a file"):
+        rows_from_file("https://example.com/a.csv")
+    np.savez(tmp_path / "a.npz", x=np.zeros((2, 2)))
+    (tmp_path / "a.npz").rename(tmp_path / "a.npy")
+    with pytest.raises(ValueError, match="several arrays"):
+        rows_from_file(tmp_path / "a.npy")
+    np.save(tmp_path / "b.npy", np.zeros((5, 0)))
+    with pytest.raises(ValueError, match="table of numbers"):
+        rows_from_file(tmp_path / "b.npy")
 
 
 def test_a_pickle_in_an_npy_file_is_not_run(tmp_path):

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gaussian_neurons.bad_rows import BadRow
+from gaussian_neurons.datasets import ImageSet
 from gaussian_neurons.datasets.synthetic import Mixture, TwoMoons
 from gaussian_neurons.sampling import Chunk, Iterated, Neighbourhoods, Patches, Rows, Stream, as_stream
 from gaussian_neurons.sampling.ahead import chunks_ahead
@@ -114,8 +115,13 @@ def test_colours_of_a_pixel_stay_together():
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ({"images": np.zeros((5, 5), np.uint8)}, r"\(n, height, width\).*got \(5, 5\).*images\[None\]"),
+        ({"images": np.zeros((5, 5), np.uint8)}, r"\(n, height, width\).*got shape \(5, 5\).*images\[None\]"),
         ({"images": np.zeros((0, 5, 5), np.uint8)}, "shape"),
+        ({"images": np.zeros((9, 784), np.uint8)}, r"got shape \(9, 784\)"),
+        ({"images": np.zeros((2, 3, 32, 32), np.uint8)}, "channels must come last"),
+        ({"images": ImageSet(IMAGES, LABELS, "a", "b")}, r"a whole data set. Pass its .images"),
+        ({"images": [np.zeros((5, 5)), np.zeros((6, 5))]}, "different sizes"),
+        ({"images": "folder/"}, "got shape"),
         ({"images": np.zeros((2, 5, 5), np.int32)}, "uint8.*got int32"),
         ({"images": np.full((2, 5, 5), np.nan)}, "finite"),
         ({"size": 13}, "no patch of size 13 fits into images of 12 x 12.*at most 12"),
@@ -124,7 +130,7 @@ def test_colours_of_a_pixel_stay_together():
         ({"seed": -1}, "seed"),
         ({"seed": 1 << 64}, "below 2\\^64"),
         ({"classes": 3}, "classes need labels"),
-        ({"labels": LABELS, "classes": 7}, r"no image has a label of \[7\]; there are 0, 1, 2"),
+        ({"labels": LABELS, "classes": 7}, r"no image has a label of \[7\]; there are \[0, 1, 2\]"),
         ({"labels": LABELS, "classes": []}, "no image has a label"),
         ({"labels": LABELS[:3], "classes": 1}, "one for each of the 6 images"),
         ({"dtype": np.int32}, "dtype must be one of float32, float64"),
@@ -133,6 +139,22 @@ def test_colours_of_a_pixel_stay_together():
 def test_what_cannot_be_drawn_from_is_refused(arguments, says):
     with pytest.raises(ValueError, match=says):
         Patches(**{"images": IMAGES, "size": 5, **arguments})
+
+
+def test_classes_may_be_words():
+    words = np.array(["one", "two", "three"] * 2)
+    assert len(Patches(IMAGES, 5, labels=words, classes="two").read(3)) == 3
+    with pytest.raises(
+        ValueError, match=r"no image has a label of \['four'\]; there are \['one', 'three', 'two'\]"
+    ):
+        Patches(IMAGES, 5, labels=words, classes=["one", "four"])
+    with pytest.raises(ValueError, match=r"no image has a label of \['1'\]; there are \[0, 1, 2\]"):
+        Patches(IMAGES, 5, labels=LABELS, classes=["1"])
+
+
+def test_bytes_as_floats_are_warned_of():
+    with pytest.warns(UserWarning, match="taken as they are, here up to 255. .*divide them by 255"):
+        Patches(IMAGES.astype(np.float32), 5)
 
 
 def test_neighbours_need_a_pixel_around():
@@ -171,6 +193,25 @@ def test_rows_end_after_their_passes():
 def test_rows_bring_their_widths_along():
     x, widths = Rows(np.arange(4.0)[:, None], shuffle=True, seed=5, sample_width=np.arange(4) / 10).read(8)
     assert (x.ravel() / 10 == widths).all()
+
+
+def test_frames_are_tables_with_names():
+    frame = pd.DataFrame({"a": pd.array([1, None, 3], "Int64"), "b": [0.5, 1.5, 2.5]})
+    stream = Rows(frame)
+    assert stream.feature_names == ["a", "b"]
+    assert np.isnan(stream.read(3)[1, 0])
+    with pytest.raises(ValueError, match="these columns do not: name"):
+        Rows(frame.assign(name="x"))
+
+
+def test_masked_values_are_not_learned_unseen():
+    with pytest.raises(ValueError, match=r"masked: use X.filled"):
+        Rows(np.ma.masked_less(np.zeros((3, 2)), 1))
+
+
+def test_samples_too_far_on_are_refused():
+    with pytest.raises(ValueError, match="below 2\\^62"):
+        Rows(np.zeros((3, 2))).seek(1 << 62)
 
 
 @pytest.mark.parametrize("bad", [np.zeros(3), np.zeros((0, 2)), [["a", "b"]], np.zeros((2, 2, 2))])
@@ -415,6 +456,12 @@ def test_clusters_come_one_after_the_other():
         assert labels[part * 100 : (part + 1) * 100].max() <= min(part, 4)
     assert set(labels[400:]) == set(range(5))
     assert len(stream.centers_at(250)) == 3
+
+
+def test_other_precisions_are_refused():
+    for make in (Mixture, TwoMoons):
+        with pytest.raises(ValueError, match="dtype must be one of float32, float64"):
+            make(dtype=int)
 
 
 def test_clusters_that_do_not_fit_are_refused():

@@ -15,6 +15,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -106,6 +107,7 @@ def test_an_endless_stream_needs_a_number():
         ({"on_bad": "ignore"}, "on_bad must be one of 'raise', 'skip', got 'ignore'"),
         ({"on_write_error": "panic"}, "on_write_error must be one of 'raise', 'warn'"),
         ({"callback": 3}, "callback must be a function"),
+        ({"callback": lambda model: None}, "callback must be a function of .* two arguments"),
     ],
 )
 def test_wrong_arguments_are_refused_before_anything_is_learned(arguments, says):
@@ -154,6 +156,36 @@ def test_the_callback_can_stop():
     model = model_of().learn(stream, 10_000, every=500, callback=lambda _, t: t >= 1500)
     assert model.n_samples_seen_ == 1500
     assert stream.position == 1500
+
+
+def test_only_true_stops():
+    told = []
+    for answer in (X, "yes", 1, None, model_of()):
+        model = model_of().learn(
+            Rows(X), 200, every=100, callback=lambda m, t, answer=answer: told.append(t) or answer
+        )
+        assert model.n_samples_seen_ == 200
+    assert (
+        model_of().learn(Rows(X), 200, every=100, callback=lambda m, t: np.bool_(True)).n_samples_seen_ == 100
+    )
+
+
+def test_numbers_like_1e3_are_whole():
+    assert model_of().learn(Rows(X), 1e3, every=5e2).n_samples_seen_ == 1000
+
+
+def test_frames_keep_their_names():
+    frame = pd.DataFrame(X, columns=["x", "y"])
+    model = model_of().learn(frame)
+    assert model.feature_names_in_.tolist() == ["x", "y"]
+    model.predict(frame)
+    with pytest.raises(ValueError, match=r"the columns are \['y', 'x'\]"):
+        model.learn(frame[["y", "x"]])
+
+
+def test_a_stream_given_to_fit_is_told_where_it_belongs():
+    with pytest.raises(TypeError, match=r"use learn\(stream, n_samples\)"):
+        model_of().fit(Rows(X))
 
 
 def test_the_callback_can_change_the_model():
@@ -311,7 +343,7 @@ def test_what_the_callback_changed_is_carried_on(tmp_path):
     ("change", "says"),
     [
         ({"stream": lambda: Rows(X, shuffle=True)}, "its stream shuffle was False, here it is True"),
-        ({"stream": lambda: Rows(X[:-1])}, "its stream rows was"),
+        ({"stream": lambda: Rows(X[:-1])}, "its stream rows is another one"),
         ({"stream": lambda: Rows(X).seek(5)}, "its position was 0, here it is 5"),
         ({"model": lambda: model_of(inhibition=0.25)}, "its parameters inhibition was 0.5, here it is 0.25"),
         ({"model": lambda: model_of(init=np.zeros((8, 2)))}, "its parameters init was 'uniform'"),
@@ -377,7 +409,7 @@ def test_files_carry_on_at_their_row(tmp_path):
     model = model_of().learn(rows_from_file(tmp_path / "rows.csv"), checkpoint=tmp_path / "run")
     assert same(model, model_of().partial_fit(X))
     (tmp_path / "rows.csv").write_text("\n".join(lines[::-1]) + "\n")
-    with pytest.raises(ValueError, match="its stream file was"):
+    with pytest.raises(ValueError, match="its stream file is another one"):
         model_of().learn(rows_from_file(tmp_path / "rows.csv"), checkpoint=tmp_path / "run")
 
 
@@ -608,9 +640,11 @@ def test_a_source_that_fails_keeps_what_came_before(tmp_path):
 
 def test_a_stream_of_nothing_but_bad_rows_teaches_nothing():
     model = model_of()
-    with pytest.warns(UserWarning, match="5 rows were skipped"):
+    with pytest.warns(UserWarning, match="no row to learn from"), pytest.warns(UserWarning, match="5 rows"):
         model.learn(np.full((5, 2), np.nan), on_bad="skip")
-    assert not model.__sklearn_is_fitted__() or model.n_samples_seen_ == 0
+    assert not model.__sklearn_is_fitted__()
+    with pytest.warns(UserWarning, match="no row to learn from"):
+        model.learn([])
 
 
 # ---- memory and the bar -----------------------------------------------------------------------------
@@ -670,6 +704,17 @@ model.learn(Mixture(6, seed=1), 2_000_000)
     assert "2.00M/2.00M" in text
     assert "6 learned" in text
     assert "<00:0" in text  # time left
+
+
+def test_a_terminal_is_told_that_a_run_carries_on(tmp_path):
+    code = f"""
+from gaussian_neurons import GaussianNeurons
+from gaussian_neurons.datasets.synthetic import Mixture
+model = GaussianNeurons(5, width=0.008, domain=(0, 1), random_state=0)
+model.learn(Mixture(6, seed=1), NUMBER, checkpoint={str(tmp_path / "run")!r})
+"""
+    assert "carrying on" not in seen_on_a_terminal(code.replace("NUMBER", "1000"))
+    assert "at 1,000 samples" in seen_on_a_terminal(code.replace("NUMBER", "2000"))
 
 
 def test_a_terminal_without_the_extra_is_told_where_a_bar_is_to_be_had():

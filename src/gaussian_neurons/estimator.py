@@ -22,6 +22,7 @@ from gaussian_neurons.first_data import Ready
 from gaussian_neurons.learner import DRAWN, Learner
 from gaussian_neurons.learning import native
 from gaussian_neurons.mapped import mapping_of, release
+from gaussian_neurons.sampling import Stream
 
 Array = NDArray[Any]
 
@@ -419,6 +420,8 @@ class GaussianNeurons(
 
     def _numbers(self, X: Any, first: bool) -> Array:
         """Rows as they lie, if they hold numbers."""
+        if isinstance(X, Stream):
+            raise TypeError(f"rows are needed, got the stream {X!r}: use learn(stream, n_samples).")
         rows: Array = validate_data(self, X, reset=first, dtype="numeric", ensure_all_finite=False)
         return settings.as_numbers(rows)
 

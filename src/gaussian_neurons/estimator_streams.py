@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -22,6 +23,7 @@ class LearnsFromStreams:
     _learner: Learner
     _labels: NDArray[np.int64] | None
     n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
     n_clusters_: Any
     get_params: Callable[..., dict[str, Any]]
     __sklearn_is_fitted__: Callable[..., bool]
@@ -51,8 +53,9 @@ class LearnsFromStreams:
 
         Parameters
         ----------
-        stream : a stream of `gaussian_neurons.sampling` or `datasets.synthetic`, a table (n, n_features), or
-            any iterable of rows or of chunks of rows
+        stream : a stream of `gaussian_neurons.sampling` or `datasets.synthetic`, which remembers its place; a
+            table (n, n_features); or any iterable of rows, of mappings, of chunks of rows, or of pairs
+            (rows, widths), see `sampling.Iterated`
         n_samples : how many rows to take from it; None: all, of a stream that ends
         progress : show a bar, if this is a terminal or a notebook
         checkpoint : a file that keeps the run, written every `every` samples, at the end and on Ctrl-C.
@@ -60,7 +63,7 @@ class LearnsFromStreams:
             ends in the same bits. It is a model file: `load` reads it
         every : samples between two checkpoints, and between two calls of `callback`
         callback : called with the model and the number of rows taken so far, every `every` samples and at
-            the end; if it returns true, learning stops
+            the end; if it returns True, learning stops
         on_bad : "raise" at a row that cannot be learned from (it is named, and everything before it is
             learned), or "skip" such rows: they are counted in `n_skipped_`, and reported at the end
         on_write_error : "raise" where a checkpoint cannot be written, or "warn" and go on. The last one that
@@ -74,18 +77,12 @@ class LearnsFromStreams:
         >>> model.learn(Mixture(8, seed=1), 200_000).n_clusters_
         8
         """
+        source = as_stream(stream)
         if callback is not None and not callable(callback):
             raise ValueError(f"callback must be a function of (model, t), got {callback!r}.")
-        plan = training.Plan(
-            n_samples,
-            progress,
-            checkpoint,
-            every,
-            None if callback is None else lambda t: callback(self, t),
-            on_bad,
-            on_write_error,
-        )
-        training.learn(_Streamed(self), as_stream(stream), plan)
+        told = None if callback is None else partial(callback, self)
+        plan = training.Plan(n_samples, progress, checkpoint, every, told, on_bad, on_write_error)
+        training.learn(_Streamed(self, source.feature_names), source, plan)
         return self
 
 
@@ -94,6 +91,7 @@ class _Streamed:
     """A model as `training` sees it."""
 
     model: LearnsFromStreams
+    names: list[str] | None  # of the columns of the stream
 
     def take(self, x: Array, widths: Array | None) -> None:
         if not len(x):
@@ -103,10 +101,15 @@ class _Streamed:
         with model._unchanged_on_error():
             if first:
                 model.n_features_in_ = x.shape[1]
+                if self.names is not None:
+                    model.feature_names_in_ = np.array(self.names, object)
             elif x.shape[1] != model.n_features_in_:
                 raise ValueError(
                     f"the stream has {x.shape[1]} columns, but the model learned from {model.n_features_in_}."
                 )
+            known = getattr(model, "feature_names_in_", None)
+            if self.names is not None and known is not None and self.names != list(known):
+                raise ValueError(f"the columns are {self.names}, but the model learned from {list(known)}.")
             given = model._settings()
             own = model._check_widths(widths, x, first, given)
             if first:
@@ -118,7 +121,7 @@ class _Streamed:
         return self.model._learner.received if self.model.__sklearn_is_fitted__() else 0
 
     def good_rows(self, x: Array, widths: Array | None) -> NDArray[np.bool_]:
-        dtype = x.dtype
+        dtype: Any = np.float32 if x.dtype == np.float32 else np.float64
         if self.model.__sklearn_is_fitted__():
             dtype = self.model._learner.recent.dtype
         with np.errstate(over="ignore", invalid="ignore"):

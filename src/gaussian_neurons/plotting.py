@@ -85,6 +85,11 @@ def filters(
     from matplotlib.colors import LinearSegmentedColormap
     from matplotlib.patches import Rectangle
 
+    if len(shape) not in (2, 3) or centers.shape != (len(learned), np.prod(shape)):
+        raise ValueError(
+            f"centers must be (K, {np.prod(shape)}) for patches of shape {shape}, and learned (K,); got "
+            f"centers of shape {centers.shape} and {len(learned)} learned."
+        )
     height, width, *colours = shape
     columns = columns or int(np.ceil(np.sqrt(len(centers))))
     rows = -(-len(centers) // columns)

@@ -1,12 +1,15 @@
 """A progress bar at the edge: on a terminal or in a notebook, and nowhere else."""
 
 import importlib.util
+import shutil
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, Self
 
 PATIENCE = 2.0  # seconds without a word
+ROOM_FOR_A_BAR = 80  # columns
 FACTS_EVERY = 1.0  # seconds between two looks at what is learned
 
 
@@ -32,7 +35,18 @@ class Bar:
             return
         from tqdm.autonotebook import tqdm
 
-        self._bar = tqdm(total=total, initial=done, unit=" samples", unit_scale=True, delay=0.5)
+        # One column is left free: there a terminal shows Ctrl-C without breaking the line.
+        columns = None if _in_notebook() else shutil.get_terminal_size().columns - 1
+        narrow = columns is not None and columns < ROOM_FOR_A_BAR
+        self._bar = tqdm(
+            total=total,
+            initial=done,
+            unit=" samples",
+            unit_scale=True,
+            delay=0.5,
+            ncols=columns,
+            bar_format="{n_fmt}/{total_fmt} <{remaining} {rate_fmt}{postfix}" if narrow and total else None,
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -56,6 +70,18 @@ class Bar:
                 file=sys.stderr,
                 flush=True,
             )
+
+    def note(self, text: str) -> None:
+        """A line of its own, for whoever looks at the bar."""
+        if self._bar is not None:
+            self._bar.write(text, file=sys.stderr)
+
+    @contextmanager
+    def hidden(self) -> Iterator[None]:
+        """Leave the line free, for others to print on."""
+        if self._bar is not None:
+            self._bar.clear()
+        yield
 
     def _say(self) -> None:
         self._bar.set_postfix_str(self._facts(), refresh=False)

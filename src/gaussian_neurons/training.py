@@ -1,8 +1,9 @@
 """Learning from a stream: chunk by chunk, with progress, checkpoints, and bad rows told apart."""
 
+import inspect
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -63,15 +64,29 @@ class Plan:
     on_write_error: str
 
     def checked(self, stream: Stream) -> "Plan":
-        """The same, or a ValueError that says what is wrong."""
-        if self.n_samples is not None:
-            whole_number("n_samples", self.n_samples, least=0)
-        elif stream.endless:
+        """The same, with numbers like 1e6 whole, or a ValueError that says what is wrong."""
+        if self.n_samples is None and stream.endless:
             raise ValueError(f"{stream!r} never ends: say how many samples to learn from, n_samples=...")
-        whole_number("every", self.every)
+        if self.callback is not None:
+            _check_callback(self.callback)
         one_of("on_bad", self.on_bad, ON_BAD)
         one_of("on_write_error", self.on_write_error, ON_WRITE_ERROR)
-        return self
+        n_samples = None if self.n_samples is None else _whole("n_samples", self.n_samples, least=0)
+        return replace(self, n_samples=n_samples, every=_whole("every", self.every, least=1))
+
+
+def _whole(name: str, value: Any, least: int) -> int:
+    return whole_number(name, int(value) if isinstance(value, float) and value.is_integer() else value, least)
+
+
+def _check_callback(callback: Any) -> None:
+    """Find out before the first mark, which may be hours away."""
+    try:
+        inspect.signature(callback).bind(0)
+    except TypeError:
+        raise ValueError("callback must be a function of (model, t), with two arguments.") from None
+    except ValueError:
+        pass  # a function of C, which does not tell
 
 
 def learn(model: Model, stream: Stream, plan: Plan) -> None:
@@ -107,18 +122,26 @@ class _Run:
         chunks = chunks_ahead(stream, self.start + self.taken, end, plan.every, self.start)
         stopped = False
         with Bar(total, self.taken, plan.progress, self._facts) as bar:
+            if self.taken:
+                bar.note(f"carrying on from {plan.checkpoint} at {self.taken:,} samples")
             try:
                 for chunk in chunks:
                     before = self.taken
                     self._learn(chunk)
                     bar.advance(self.taken - before)
-                    if self._is_due() and self._mark():
-                        stopped = True
+                    if self._is_due():
+                        with bar.hidden():  # for a callback that prints
+                            stopped = self._mark()
+                    if stopped:
                         break
             except BaseException:  # an interrupt, a bad row, a source that failed: all before it is kept
                 callback_first = plan.callback is not None and (self.telling or self._is_due())
                 if not callback_first:
                     self._save()
+                if self.checkpoint is not None and self.saved >= 0:
+                    bar.note(
+                        f"{self.saved:,} samples are kept in {plan.checkpoint}: the same command carries on"
+                    )
                 raise
             finally:
                 chunks.close()
@@ -194,7 +217,8 @@ class _Run:
     def _mark(self) -> bool:
         """Tell the callback, then keep what there is; True where the callback wants to stop."""
         self.telling = True
-        stop = self.plan.callback is not None and bool(self.plan.callback(self.taken))
+        answer = None if self.plan.callback is None else self.plan.callback(self.taken)
+        stop = isinstance(answer, bool | np.bool_) and bool(answer)
         self.marked, self.telling = self.taken, False
         self._save(stop)
         return stop
@@ -214,11 +238,12 @@ class _Run:
 
     def _report(self, total: int | None, stopped: bool) -> None:
         if self.n_skipped:
-            shown = "; ".join(str(bad) for bad in self.skipped)
-            warnings.warn(
-                f"{self.n_skipped:,} rows were skipped. The first: {shown}", UserWarning, stacklevel=5
-            )
-        if total is not None and self.taken < total and not stopped:
+            shown = "; ".join(str(bad).rstrip(".") for bad in self.skipped)
+            rows = "1 row was" if self.n_skipped == 1 else f"{self.n_skipped:,} rows were"
+            warnings.warn(f"{rows} skipped. The first: {shown}.", UserWarning, stacklevel=5)
+        if not self.model.received() and total != 0:
+            warnings.warn("the stream gave no row to learn from.", UserWarning, stacklevel=5)
+        elif total is not None and self.taken < total and not stopped:
             warnings.warn(
                 f"the stream ended after {self.taken:,} of {total:,} samples.", UserWarning, stacklevel=5
             )
