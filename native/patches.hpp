@@ -8,7 +8,7 @@ namespace gaussian_neurons::GN_ISA {
 
 typedef float LooseFloats __attribute__((vector_size(GN_VECTOR_BYTES), aligned(4), may_alias));
 
-constexpr long at_once = 32;        // samples whose places are found, and fetched, together
+constexpr long at_once = 16;        // samples whose places are found, and fetched, together
 constexpr long virtual_lanes = 16;  // sums are taken along so many lanes, whatever a vector has
 
 struct Place {
@@ -67,16 +67,22 @@ struct Scale {
     }
 };
 
-// Calls visit(sample, place) for each of n samples, its pixels already on their way.
+// Calls visit(sample, place) for each of n samples, a batch at a time; while it is at one batch, the pixels
+// of the next are on their way.
 template <class Pixel, class Visit>
 GN_INLINE void for_each_place(const Images& images, long side, uint64_t seed, uint64_t first, long n,
                               Visit visit) {
-    Place places[at_once];
+    Place places[2][at_once];
+    auto look_ahead = [&](long begin) {
+        Place* found = places[begin / at_once % 2];
+        find_places(images, side, seed, first + begin, found);
+        for (long t = 0; t < at_once; ++t) fetch<Pixel>(images, found[t], side);
+    };
+    look_ahead(0);
     for (long begin = 0; begin < n; begin += at_once) {
-        find_places(images, side, seed, first + begin, places);
+        look_ahead(begin + at_once);
         const long count = n - begin < at_once ? n - begin : at_once;
-        for (long t = 0; t < count; ++t) fetch<Pixel>(images, places[t], side);
-        for (long t = 0; t < count; ++t) visit(begin + t, places[t]);
+        for (long t = 0; t < count; ++t) visit(begin + t, places[begin / at_once % 2][t]);
     }
 }
 

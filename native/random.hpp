@@ -42,34 +42,40 @@ GN_INLINE Longs multiply_low_halves(Longs a, Longs b) {
 #endif
 }
 
-struct Product {
-    Words high, low;
-};
-
-GN_INLINE Product multiply(Words x, uint32_t factor) {
-    Longs factors = uint64_t(factor) + Longs{};
-    Longs even = multiply_low_halves((Longs)x, factors), odd = multiply_low_halves((Longs)x >> 32, factors);
-    return {(Words)((even >> 32) | (odd & 0xffffffff00000000ull)),
-            (Words)((even & 0xffffffffull) | (odd << 32))};
-}
-
 struct Block {
     Words word[4];
 };
 
+// One round on counters whose words stand in the lower halves of 64 bits. What gathers in the upper halves
+// never comes down: the products ignore it.
+GN_INLINE void philox_round(Longs* c, uint32_t key_0, uint32_t key_1) {
+    Longs first = multiply_low_halves(c[0], 0xD2511F53ull + Longs{});
+    Longs third = multiply_low_halves(c[2], 0xCD9E8D57ull + Longs{});
+    c[0] = (third >> 32) ^ c[1] ^ uint64_t(key_0);
+    c[1] = third;
+    c[2] = (first >> 32) ^ c[3] ^ uint64_t(key_1);
+    c[3] = first;
+}
+
 GN_INLINE Block philox(Block counter, uint64_t seed) {
-    uint32_t key[2] = {uint32_t(seed), uint32_t(seed >> 32)};
-    Words *c = counter.word;
-    for (int round = 0; round < 10; ++round) {
-        Product first = multiply(c[0], 0xD2511F53u), third = multiply(c[2], 0xCD9E8D57u);
-        c[0] = third.high ^ c[1] ^ key[0];
-        c[1] = third.low;
-        c[2] = first.high ^ c[3] ^ key[1];
-        c[3] = first.low;
-        key[0] += 0x9E3779B9u;
-        key[1] += 0xBB67AE85u;
+    uint32_t key_0 = uint32_t(seed), key_1 = uint32_t(seed >> 32);
+    Longs even[4], odd[4];  // the even lanes, and the odd ones
+    GN_UNROLL
+    for (int i = 0; i < 4; ++i) {
+        even[i] = (Longs)counter.word[i];
+        odd[i] = even[i] >> 32;
     }
-    return counter;
+    GN_UNROLL
+    for (int round = 0; round < 10; ++round) {
+        philox_round(even, key_0, key_1);
+        philox_round(odd, key_0, key_1);
+        key_0 += 0x9E3779B9u;
+        key_1 += 0xBB67AE85u;
+    }
+    Block drawn;
+    GN_UNROLL
+    for (int i = 0; i < 4; ++i) drawn.word[i] = (Words)((even[i] & 0xffffffffull) | (odd[i] << 32));
+    return drawn;
 }
 
 GN_INLINE Floats square_root(Floats x) {
