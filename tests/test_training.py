@@ -715,6 +715,7 @@ model.learn(Mixture(6, seed=1), NUMBER, checkpoint={str(tmp_path / "run")!r})
 """
     assert "carrying on" not in seen_on_a_terminal(code.replace("NUMBER", "1000"))
     assert "at 1,000 samples" in seen_on_a_terminal(code.replace("NUMBER", "2000"))
+    assert "nothing to do" in seen_on_a_terminal(code.replace("NUMBER", "2000"))
 
 
 def test_a_terminal_without_the_extra_is_told_where_a_bar_is_to_be_had():

@@ -78,7 +78,10 @@ def load(path: str | os.PathLike[str]) -> Loaded:
         parameters = {name: _from_plain(value, arrays) for name, value in facts["parameters"].items()}
         run = facts.pop("run", None)
         if run is not None:
-            run = {"began": dict(run["began"]), "taken": int(run["taken"]), "stopped": bool(run["stopped"])}
+            began = {**run["began"], "position": int(run["began"]["position"])}
+            run = {"began": began, "taken": int(run["taken"]), "stopped": bool(run["stopped"])}
+            if min(began["position"], run["taken"]) < 0 or not {"stream", "model"} <= set(began):
+                raise ValueError("the run is not one")
         learner = Learner(
             recent=arrays["recent"],
             recent_widths=arrays["recent_widths"],

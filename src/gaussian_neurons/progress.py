@@ -13,6 +13,11 @@ ROOM_FOR_A_BAR = 80  # columns
 FACTS_EVERY = 1.0  # seconds between two looks at what is learned
 
 
+def somebody_looks() -> bool:
+    """Whether this is a terminal or a notebook."""
+    return _in_notebook() or sys.stderr.isatty()
+
+
 class Bar:
     """Samples done, samples a second, time left, and what else there is to say.
 
@@ -28,7 +33,7 @@ class Bar:
         self._bar: Any = None
         self._facts, self._next_facts = facts, 0.0
         self._hint_at: float | None = None
-        if not show or not (_in_notebook() or sys.stderr.isatty()):
+        if not show or not somebody_looks():
             return
         if importlib.util.find_spec("tqdm") is None:
             self._hint_at = time.monotonic() + PATIENCE

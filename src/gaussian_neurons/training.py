@@ -1,6 +1,7 @@
 """Learning from a stream: chunk by chunk, with progress, checkpoints, and bad rows told apart."""
 
 import inspect
+import sys
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from gaussian_neurons import model_file
 from gaussian_neurons.bad_rows import BadRow
 from gaussian_neurons.checkpoints import ON_WRITE_ERROR, Checkpoint, Reached
-from gaussian_neurons.progress import Bar
+from gaussian_neurons.progress import Bar, somebody_looks
 from gaussian_neurons.sampling.ahead import chunks_ahead
 from gaussian_neurons.sampling.stream import Chunk, Stream
 from gaussian_neurons.settings import one_of, whole_number
@@ -115,6 +116,8 @@ class _Run:
 
     def go(self) -> None:
         if self._carry_on():
+            if self.plan.progress and somebody_looks():
+                print(f"{self.plan.checkpoint}: the run has come to its end, nothing to do", file=sys.stderr)
             return
         stream, plan = self.stream, self.plan
         end = stream.length if plan.n_samples is None else self.start + plan.n_samples
