@@ -44,7 +44,7 @@ def test_the_tree_is_the_tree_on_disk():
         if match := re.match(r"    (\S+)", line):
             folder = match[1] if match[1].endswith("/") else ""
             named.add(match[1].rstrip("/"))
-        elif match := re.match(r"      (\S+(?:, \S+)*)", line):
+        elif match := re.match(r"      ([^\s,]+(?:, [^\s,]+)*)", line):
             named |= {folder + name.rstrip("/") for name in match[1].split(", ")}
     for name in named:
         assert (ROOT / name).exists(), name
