@@ -20,6 +20,7 @@ class Reached:
 
     start: int = 0  # where in the stream the run began
     taken: int = 0  # rows since then
+    told: bool = True  # whether the callback was told of the last of them
     stopped: bool = False  # the callback ended it: there is nothing to carry on
 
 
@@ -48,7 +49,7 @@ class Checkpoint:
                 f"learn on with a checkpoint of another name."
             )
         theirs = loaded.run["began"]
-        reached = Reached(int(theirs["position"]), int(loaded.run["taken"]), bool(loaded.run["stopped"]))
+        reached = Reached(theirs["position"], *(loaded.run[name] for name in ("taken", "told", "stopped")))
         goes_on = (  # the model that wrote the file, and the stream where that left it
             self._run["model"] == loaded.digest
             and self._run["stream"] == theirs["stream"]
@@ -70,7 +71,7 @@ class Checkpoint:
 
     def write(self, contents: model_file.Contents, reached: Reached) -> None:
         """Replace the file; where that fails, raise or warn, as the user chose. The old one stays."""
-        run = {"began": self._run, "taken": reached.taken, "stopped": reached.stopped}
+        run = {"began": self._run} | {name: getattr(reached, name) for name in ("taken", "told", "stopped")}
         try:
             model_file.write(self._path, contents, run)
         except OSError as error:

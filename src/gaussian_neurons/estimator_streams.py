@@ -112,9 +112,9 @@ class _Streamed:
                 raise ValueError(f"the columns are {self.names}, but the model learned from {list(known)}.")
             given = model._settings()
             own = model._check_widths(widths, x, first, given)
+            model._labels = None
             if first:
                 model._learner = model._start(x)
-            model._labels = None
             model._learner.learn(settings.as_numbers(x), own, given)
 
     def received(self) -> int:

@@ -4,10 +4,11 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 
 @contextmanager
-def held_back() -> Iterator[list[object]]:
+def held_back() -> Iterator[list[Any]]:
     """Let Ctrl-C wait for the end of a block that must not be left half way.
 
     What it gives is empty until there was one: a long block looks, and comes to an end.
@@ -23,11 +24,11 @@ def held_back() -> Iterator[list[object]]:
     if threading.current_thread() is not threading.main_thread() or not callable(handler):
         yield []
         return
-    arrived: list[object] = []
-    signal.signal(signal.SIGINT, lambda number, frame: arrived.append((number, frame)))
+    arrived: list[Any] = []
+    signal.signal(signal.SIGINT, lambda number, frame: arrived.append(frame))
     try:
         yield arrived
     finally:
         signal.signal(signal.SIGINT, handler)
         if arrived:
-            handler(signal.SIGINT, None)
+            handler(signal.SIGINT, arrived[0])

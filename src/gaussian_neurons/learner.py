@@ -1,7 +1,6 @@
 """A layer that learns from a stream, however the stream is cut into pieces."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -87,16 +86,26 @@ class Learner:
         Bad rows or numbers that run away leave everything as it was; an interrupt leaves what was
         learned until then.
         """
-        with self._unchanged_on_error(several=len(x) > self._until_review()):
-            begin = self._wait(x, sample_widths, settings) if self.ready is None else 0
-            while begin < len(x):
-                end = min(len(x), begin + self._until_review())
-                part = None if sample_widths is None else sample_widths[begin:end]
-                try:
-                    self._learn_and_keep(x[begin:end], part, settings)
-                except BadRow as bad:
-                    raise bad.later(begin) from None
-                begin = end
+        begin = 0
+
+        def tried(step: Callable[..., int], *arguments: Any) -> int:
+            try:
+                return step(*arguments)
+            except BadRow as bad:
+                undo()
+                raise bad.later(begin) from None
+            except Exception:
+                undo()
+                raise
+
+        undo = self._undo(several=len(x) > self._until_review())
+        while True:
+            tried(self._settle_if_complete, settings)
+            if begin >= len(x):
+                return
+            with held_back() as interrupts:  # afterwards, whatever is done about them, no row is lost
+                widths = None if sample_widths is None else sample_widths[begin:]
+                begin += tried(self._learn_some, x[begin:], widths, settings, interrupts)
 
     def settle(self, settings: Settings) -> Ready:
         """Make do with the samples there are: place the neurons and learn from what was kept."""
@@ -140,15 +149,39 @@ class Learner:
         ready = self.settle(settings)
         ready.neurons = ready.neurons.keep(which)
 
-    def _wait(self, x: Array, sample_widths: Array | None, settings: Settings) -> int:
+    def _learn_some(
+        self, x: Array, sample_widths: Array | None, settings: Settings, interrupts: list[Any]
+    ) -> int:
+        """Learn from rows until the next review, or an interrupt; say how many there were."""
+        ready = self.ready
+        if ready is None:
+            return self._wait(x, sample_widths)
+        before = int(ready.neurons.seen[0])
+        end = min(len(x), self._until_review())
+        rule = self._rule(ready, settings, None if sample_widths is None else sample_widths[:end])
+        try:
+            for _ in native.steps(ready.neurons, x[:end], **rule):
+                if interrupts:
+                    break
+        finally:  # an alarm may raise, too: what the neurons have seen and what is kept belong together
+            learned = int(ready.neurons.seen[0]) - before
+            if learned:
+                self._keep(x[:learned], None if sample_widths is None else sample_widths[:learned])
+                self._review(ready)
+        return learned
+
+    def _wait(self, x: Array, sample_widths: Array | None) -> int:
         """Keep rows until the first data is complete; say how many were taken."""
-        taken = min(len(x), len(self.recent) - self.received) if settings.needs_first_data else 0
+        taken = min(len(x), len(self.recent) - self.received)
         native.require_finite(x[:taken], self.recent.dtype)
-        with held_back():
-            self._keep(x[:taken], None if sample_widths is None else sample_widths[:taken])
-        if not settings.needs_first_data or self.received == len(self.recent):
-            self.settle(settings)
+        self._keep(x[:taken], None if sample_widths is None else sample_widths[:taken])
         return taken
+
+    def _settle_if_complete(self, settings: Settings) -> int:
+        """Place the neurons once all that they need is there. It can be interrupted, and then tried again."""
+        if self.ready is None and (not settings.needs_first_data or self.received == len(self.recent)):
+            self.settle(settings)
+        return 0
 
     def _from_kept(self, settings: Settings) -> Ready:
         """Neurons placed by the samples kept so far, and taught by them."""
@@ -158,19 +191,6 @@ class Learner:
         native.learn(ready.neurons, self.samples, **self._rule(ready, settings, widths))
         return ready
 
-    def _learn_and_keep(self, x: Array, sample_widths: Array | None, settings: Settings) -> None:
-        ready = self.settle(settings)
-        before = int(ready.neurons.seen[0])
-        with held_back() as interrupts:  # what the neurons have seen and what is kept of it belong together
-            try:
-                for _ in native.steps(ready.neurons, x, **self._rule(ready, settings, sample_widths)):
-                    if interrupts:
-                        break
-            finally:  # an alarm may raise, too
-                learned = int(ready.neurons.seen[0]) - before
-                self._keep(x[:learned], None if sample_widths is None else sample_widths[:learned])
-                self._review(ready)
-
     def _until_review(self) -> int:
         return next_review(self.seen, len(self.recent)) - self.seen
 
@@ -179,9 +199,8 @@ class Learner:
         if seen and seen == next_review(seen - 1, len(self.recent)):
             diagnostics.remember(ready.neurons, self.samples)
 
-    @contextmanager
-    def _unchanged_on_error(self, several: bool) -> Iterator[None]:
-        """Put everything back on any error.
+    def _undo(self, several: bool) -> Callable[[], None]:
+        """What puts everything back as it is now.
 
         One step of learning puts the neurons back itself and keeps no rows; only several steps need a
         copy of what the earlier ones changed.
@@ -189,15 +208,15 @@ class Learner:
         before = (self.received, self.ready)
         rows = (self.recent.copy(), self.recent_widths.copy()) if several else None
         neurons = self.ready.neurons.copy() if several and self.ready is not None else None
-        try:
-            yield
-        except Exception:
+
+        def undo() -> None:
             self.received, self.ready = before
             if rows is not None:
                 self.recent, self.recent_widths = rows
             if self.ready is not None and neurons is not None:
                 self.ready.neurons = neurons
-            raise
+
+        return undo
 
     def _rule(self, ready: Ready, settings: Settings, sample_widths: Array | None) -> dict[str, Any]:
         rate = ready.learning_rate if settings.learning_rate is None else settings.learning_rate

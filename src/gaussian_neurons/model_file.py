@@ -79,7 +79,8 @@ def load(path: str | os.PathLike[str]) -> Loaded:
         run = facts.pop("run", None)
         if run is not None:
             began = {**run["began"], "position": int(run["began"]["position"])}
-            run = {"began": began, "taken": int(run["taken"]), "stopped": bool(run["stopped"])}
+            flags = {name: bool(run[name]) for name in ("told", "stopped")}
+            run = {"began": began, "taken": int(run["taken"]), **flags}
             if min(began["position"], run["taken"]) < 0 or not {"stream", "model"} <= set(began):
                 raise ValueError("the run is not one")
         learner = Learner(

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from gaussian_neurons import model_file
 from gaussian_neurons.bad_rows import BadRow
 from gaussian_neurons.checkpoints import ON_WRITE_ERROR, Checkpoint, Reached
+from gaussian_neurons.interrupts import held_back
 from gaussian_neurons.progress import Bar, somebody_looks
 from gaussian_neurons.sampling.ahead import chunks_ahead
 from gaussian_neurons.sampling.stream import Chunk, Stream
@@ -101,13 +102,14 @@ class _Run:
     def __init__(self, model: Model, stream: Stream, plan: Plan) -> None:
         self.model, self.stream, self.plan = model, stream, plan
         self.start = stream.position
-        # Rows taken before the chunk that is being learned, that chunk, and what the model had received
-        # before it. Changed in one step each time, so that `taken` is right whenever an interrupt comes.
-        self.place: tuple[int, Chunk | None, int] = (0, None, 0)
-        self.saved = -1  # rows taken when the checkpoint was written last
-        self.marked = -1  # ... and when the callback was told last
-        self.skipped: list[BadRow] = []  # the first of them
-        self.n_skipped = self.n_told = 0  # in this run, and those that the model knows of
+        # What was done before the chunk that is being learned (rows taken, rows skipped), that chunk, and
+        # what the model had received before it. Changed in one step each time, so that `taken` and `skipped`
+        # are right whenever an interrupt comes.
+        self.place: tuple[int, int, Chunk | None, int] = (0, 0, None, 0)
+        self.saved = (-1, False)  # rows taken when the checkpoint was written last, and whether told
+        self.marked = -1  # rows taken when the callback was told last
+        self.told_of = 0  # skipped rows that the model knows of
+        self.first_skipped: list[BadRow] = []
         self.telling = False  # the callback, who may be half way through changing the model
         self.checkpoint: Checkpoint | None = None
         if plan.checkpoint is not None:
@@ -128,7 +130,9 @@ class _Run:
             if self.taken:
                 bar.note(f"carrying on from {plan.checkpoint} at {self.taken:,} samples")
             try:
-                for chunk in chunks:
+                if self.taken and self._is_due():  # the callback had not heard of it yet
+                    stopped = self._mark()
+                for chunk in chunks if not stopped else ():
                     before = self.taken
                     self._learn(chunk)
                     bar.advance(self.taken - before)
@@ -137,28 +141,36 @@ class _Run:
                             stopped = self._mark()
                     if stopped:
                         break
+                if not stopped and self.marked != self.taken:
+                    stopped = self._mark()
             except BaseException:  # an interrupt, a bad row, a source that failed: all before it is kept
-                callback_first = plan.callback is not None and (self.telling or self._is_due())
-                if not callback_first:
+                if not self.telling:
                     self._save()
-                if self.checkpoint is not None and self.saved >= 0:
-                    bar.note(
-                        f"{self.saved:,} samples are kept in {plan.checkpoint}: the same command carries on"
-                    )
+                if self.saved[0] >= 0:
+                    kept = f"{self.saved[0]:,} samples are kept in {plan.checkpoint}"
+                    bar.note(f"{kept}: the same command carries on")
                 raise
             finally:
-                chunks.close()
                 stream.position = self.start + self.taken
-        if not stopped and self.marked != self.taken:
-            stopped = self._mark()
+                self._tell_skipped()
+                chunks.close()
         self._report(total, stopped)
 
     @property
     def taken(self) -> int:
         """Rows of the stream that were learned or skipped since the run began."""
-        before, chunk, received = self.place
+        return self.place[0] + self._of_this_chunk()
+
+    @property
+    def skipped(self) -> int:
+        """Those that were skipped."""
+        chunk, rows = self.place[2], self._of_this_chunk()
+        return self.place[1] + (sum(bad.row < rows for bad in chunk.bad) if chunk is not None else 0)
+
+    def _of_this_chunk(self) -> int:
+        _, _, chunk, received = self.place
         learned = self.model.received() - received
-        return before + chunk.rows_up_to(learned) if chunk is not None and learned else before
+        return chunk.rows_up_to(learned) if chunk is not None and learned else 0
 
     def _carry_on(self) -> bool:
         """Take up what an earlier run left; True where it had come to its end."""
@@ -168,10 +180,11 @@ class _Run:
         loaded, reached = found
         self.start = reached.start
         self.model.restore(loaded)
-        self.place = (reached.taken, None, 0)
-        self.saved = self.marked = reached.taken
+        self.place = (reached.taken, 0, None, 0)
+        self.saved = (reached.taken, reached.told)
+        self.marked = reached.taken if reached.told else -1
         self.stream.position = self.start + self.taken
-        return reached.stopped or self.taken == self.plan.n_samples
+        return reached.stopped or (self.taken == self.plan.n_samples and reached.told)
 
     def _learn(self, chunk: Chunk) -> None:
         """Learn from a chunk; `taken` counts what was, even where something interrupts."""
@@ -179,18 +192,16 @@ class _Run:
             first = chunk.bad[0]
             self._learn(chunk.cut(first.row)[0])
             raise first.later(self.start + self.taken - first.row)
-        self.place = (self.taken, chunk, self.model.received())
+        self.place = (self.taken, self.skipped, chunk, self.model.received())
         try:
             self.model.take(chunk.x, chunk.widths)
         except BadRow as bad:
             self._learn_around(chunk, bad)
             return
-        except BaseException:
-            begin = self.place[0]
-            self._count_skipped([bad for bad in chunk.bad if begin + bad.row < self.taken], begin)
-            raise
-        self._count_skipped(list(chunk.bad), self.place[0])
-        self.place = (self.place[0] + chunk.taken, None, 0)
+        begin, skipped, _, _ = self.place
+        room = 3 - len(self.first_skipped)
+        self.first_skipped += [bad.later(self.start + begin) for bad in chunk.bad[:room]]
+        self.place = (begin + chunk.taken, skipped + len(chunk.bad), None, 0)
 
     def _learn_around(self, chunk: Chunk, bad: BadRow) -> None:
         """A chunk with rows that were read, but cannot be learned from."""
@@ -207,42 +218,52 @@ class _Run:
         rest = sorted([moved, *dropped, *chunk.bad], key=lambda one: one.row)
         self._learn(Chunk(chunk.x[good], widths, tuple(rest)))
 
-    def _count_skipped(self, bad: list[BadRow], begin: int) -> None:
-        self.skipped += [one.later(self.start + begin) for one in bad[: 3 - len(self.skipped)]]
-        self.n_skipped += len(bad)
-        if self.model.received():
-            self.model.skip(self.n_skipped - self.n_told)
-            self.n_told = self.n_skipped
+    def _tell_skipped(self) -> None:
+        """Let the model know how many rows were skipped, once it is one."""
+        with held_back():
+            if self.model.received():
+                self.model.skip(self.skipped - self.told_of)
+                self.told_of = self.skipped
 
     def _is_due(self) -> bool:
         return self.taken % self.plan.every == 0 and self.marked != self.taken
 
     def _mark(self) -> bool:
-        """Tell the callback, then keep what there is; True where the callback wants to stop."""
-        self.telling = True
-        answer = None if self.plan.callback is None else self.plan.callback(self.taken)
-        stop = isinstance(answer, bool | np.bool_) and bool(answer)
+        """Tell the callback, and keep what there is before and after; True where it wants to stop."""
+        stop = False
+        if self.plan.callback is not None:
+            self._save()
+            self.telling = True
+            answer = self.plan.callback(self.taken)
+            stop = isinstance(answer, bool | np.bool_) and bool(answer)
         self.marked, self.telling = self.taken, False
         self._save(stop)
         return stop
 
     def _save(self, stopped: bool = False) -> None:
-        if self.checkpoint is not None and self.model.received() and self.saved != self.taken:
-            try:
-                self.checkpoint.write(self.model.contents(), Reached(self.start, self.taken, stopped))
-            except OSError:
-                self.saved = self.taken  # as good as it gets
-                raise
-            self.saved = self.taken
+        reached = Reached(self.start, self.taken, self.marked == self.taken, stopped)
+        if (
+            self.checkpoint is None
+            or not self.model.received()
+            or self.saved == (reached.taken, reached.told)
+        ):
+            return
+        self._tell_skipped()
+        try:
+            self.checkpoint.write(self.model.contents(), reached)
+        except OSError:
+            self.saved = (reached.taken, reached.told)  # as good as it gets
+            raise
+        self.saved = (reached.taken, reached.told)
 
     def _facts(self) -> str:
-        skipped = f", {self.n_skipped:,} rows skipped" if self.n_skipped else ""
+        skipped = f", {self.skipped:,} rows skipped" if self.skipped else ""
         return f"{self.model.learned()} learned{skipped}"
 
     def _report(self, total: int | None, stopped: bool) -> None:
-        if self.n_skipped:
-            shown = "; ".join(str(bad).rstrip(".") for bad in self.skipped)
-            rows = "1 row was" if self.n_skipped == 1 else f"{self.n_skipped:,} rows were"
+        if self.skipped:
+            shown = "; ".join(str(bad).rstrip(".") for bad in self.first_skipped)
+            rows = "1 row was" if self.skipped == 1 else f"{self.skipped:,} rows were"
             warnings.warn(f"{rows} skipped. The first: {shown}.", UserWarning, stacklevel=5)
         if not self.model.received() and total != 0:
             warnings.warn("the stream gave no row to learn from.", UserWarning, stacklevel=5)

@@ -58,9 +58,11 @@ class _Helper:
     """A thread that draws. Its queues have no locks in Python that an interrupt could leave locked."""
 
     def __init__(self, stream: Stream) -> None:
+        stream.wait()  # for one that a second interrupt left at work
         self._questions: SimpleQueue[tuple[int, int] | None] = SimpleQueue()
         self._answers: SimpleQueue[Chunk | BaseException] = SimpleQueue()
         self._thread = threading.Thread(target=self._work, args=(stream,), name="stream", daemon=True)
+        stream.helper = self._thread
         self._thread.start()
 
     def _work(self, stream: Stream) -> None:

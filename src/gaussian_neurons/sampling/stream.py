@@ -1,6 +1,7 @@
 """Streams: samples in an order that never changes, to be read on from any place."""
 
 import hashlib
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
@@ -90,6 +91,7 @@ class Stream:
     length: int | None = None  # rows that there are, or None: endless, or not known
     endless: bool = True
     in_a_thread: bool = True  # whether `draw` may be called in another thread
+    helper: threading.Thread | None = None  # the one that draws ahead, or did
 
     def draw(self, first: int, count: int) -> Chunk:
         """Samples first, first + 1, ..., at most `count` of them; none at the end of the stream."""
@@ -106,6 +108,7 @@ class Stream:
         the position stays.
         """
         wanted = whole_number("n", n, least=0)
+        self.wait()
         parts: list[Chunk] = []
         taken = 0
         while True:
@@ -119,6 +122,11 @@ class Stream:
         whole = joined(parts)
         self.position += taken
         return whole.x if whole.widths is None else (whole.x, whole.widths)
+
+    def wait(self) -> None:
+        """Wait for a thread that still draws from this stream: two must not at once."""
+        if self.helper is not None and self.helper.is_alive():
+            self.helper.join()
 
     def seek(self, t: int) -> Self:
         """Go to sample t: the next `read` begins with it."""
