@@ -139,6 +139,8 @@ def test_places_are_searched_in_their_order(small, tmp_path, monkeypatch):
     shutil.copytree(folder, tmp_path / "own")
     assert mnist(directory=tmp_path / "own", verify=False).source == str(tmp_path / "own")
     assert mnist(directory=tmp_path, verify=False).source == str(folder)  # not there: the next place
+    (tmp_path / "own" / "train-labels-idx1-ubyte").unlink()  # half of it is as good as nothing
+    assert mnist(directory=tmp_path / "own", verify=False).source == str(folder)
 
 
 @pytest.mark.parametrize(
@@ -263,6 +265,33 @@ def test_cifar10_is_fetched_and_unpacked(mirrors, tmp_path, monkeypatch):
     names = {path.name for path in (tmp_path / "cache" / cifar10_files.FOLDER).iterdir()}
     assert names == set(batches)
     assert not (tmp_path / "cache" / "cifar-10-binary.tar.gz").exists()
+
+
+def test_an_archive_with_a_changed_batch_is_not_unpacked(tmp_path, monkeypatch):
+    batches = {name: cifar_bytes(3, seed) for seed, name in enumerate(cifar10_files.BATCHES)}
+    monkeypatch.setattr(cifar10_files, "BATCHES", {name: sha256(b) for name, b in batches.items()})
+    batches["test_batch.bin"] = batches["test_batch.bin"][:-1] + b"x"
+    (tmp_path / "archive.tar.gz").write_bytes(cifar_archive(batches))
+    with pytest.raises(DamagedFile, match="SHA-256"):
+        cifar10_files.unpack(tmp_path / "archive.tar.gz", tmp_path / "folder")
+    assert [path.name for path in tmp_path.iterdir()] == ["archive.tar.gz"]
+
+
+def test_an_archive_completes_a_folder_that_has_some_batches(tmp_path, monkeypatch):
+    batches = {name: cifar_bytes(3, seed) for seed, name in enumerate(cifar10_files.BATCHES)}
+    monkeypatch.setattr(cifar10_files, "BATCHES", {name: sha256(b) for name, b in batches.items()})
+    (tmp_path / "archive.tar.gz").write_bytes(cifar_archive(batches))
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "data_batch_1.bin").write_bytes(batches["data_batch_1.bin"])
+    cifar10_files.unpack(tmp_path / "archive.tar.gz", tmp_path / "folder")
+    assert {path.name for path in (tmp_path / "folder").iterdir()} == set(batches)
+
+
+def test_the_first_place_with_any_batch_is_taken(tmp_path):
+    for place, name in (("own", "data_batch_2.bin"), ("cache", "data_batch_1.bin")):
+        (tmp_path / place).mkdir()
+        (tmp_path / place / name).write_bytes(cifar_bytes(3))
+    assert cifar10(directory=tmp_path / "own", verify=False).source == str(tmp_path / "own")
 
 
 # ---- damage -----------------------------------------------------------------------------------------

@@ -4,7 +4,9 @@ import hashlib
 import itertools
 import sqlite3
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -17,6 +19,7 @@ from gaussian_neurons.datasets import ImageSet
 from gaussian_neurons.datasets.synthetic import Mixture, TwoMoons
 from gaussian_neurons.sampling import Chunk, Iterated, Neighbourhoods, Patches, Rows, Stream, as_stream
 from gaussian_neurons.sampling.ahead import chunks_ahead
+from gaussian_neurons.sampling.stream import Forward
 
 IMAGES = np.random.default_rng(0).integers(0, 256, (6, 12, 12), np.uint8)
 LABELS = np.array([0, 1, 2, 0, 1, 2])
@@ -265,10 +268,10 @@ def test_the_first_row_settles_columns_precision_and_widths():
     chunk = Iterated([np.zeros(2, np.float32), np.full(2, 0.1), ([1, 2], 0.5), [1], [3, 4]]).draw(0, 9)
     assert chunk.x.dtype == np.float32
     assert len(chunk.x) == 3
-    assert "row 2 must have no widths, like the first" in str(chunk.bad[0])
+    assert "row 2 must have no width, like the first" in str(chunk.bad[0])
     chunk = Iterated([([1.0, 2.0], 0.5), [1.0, 2.0], ([[1.0, 2.0]], [1, 2]), ([1, 2], "x")]).draw(0, 9)
     assert [bad.row for bad in chunk.bad] == [1, 2, 3]
-    assert "row 1 must have one width for each row, like the first" in str(chunk.bad[0])
+    assert "row 1 must have a width, like the first" in str(chunk.bad[0])
 
 
 def test_rows_may_be_mappings():
@@ -378,6 +381,131 @@ def test_rows_that_trickle_in_are_handed_on_without_waiting_for_more():
     more.set()
 
 
+def test_a_source_that_was_left_by_an_error_is_not_taken_for_finished():
+    class Flaky:
+        def __init__(self):
+            self.failed = False
+
+        def __iter__(self):
+            for k in range(20):
+                if k == 10 and not self.failed:
+                    self.failed = True
+                    raise ConnectionError("once")
+                yield [float(k)]
+
+    stream = Iterated(Flaky())
+    assert len(stream.read(10)) == 10
+    with pytest.raises(ConnectionError, match="once"):
+        stream.read(1)
+    assert stream.read(99).ravel().tolist() == list(range(10, 20))
+    stream = Iterated(iter(Flaky()))
+    assert len(stream.draw(0, 99).x) == 10
+    with pytest.raises(ConnectionError, match="once"):
+        stream.draw(10, 9)
+    with pytest.raises(ValueError, match=r"was left by an error or an interrupt after row 10. Make it anew"):
+        stream.draw(10, 9)
+
+
+def test_memory_that_the_source_uses_again_is_copied():
+    def source():
+        buffer = np.zeros(2)
+        for k in range(5):
+            buffer[:] = k
+            yield buffer
+
+    assert Iterated(source()).read(5)[:, 0].tolist() == [0, 1, 2, 3, 4]
+
+
+def test_odd_numbers_are_bad_rows_and_settle_nothing():
+    class Refuses:
+        def __array__(self, *_, **__):
+            raise RuntimeError("no")
+
+    odd = [{"error": "timeout"}, [np.nan], ([1, 2], [1, 2]), [10**400, 1], Refuses()]
+    chunk = Iterated([*odd, *[[1.0, 2.0]] * 3]).draw(0, 99)
+    assert chunk.x.tolist() == [[1, 2]] * 3
+    assert len(chunk.bad) == 5
+
+
+def test_exact_numbers_of_a_database_are_rows():
+    assert Iterated([(Decimal("1.5"), Decimal("2"))]).read(1).tolist() == [[1.5, 2]]
+
+
+def test_masked_values_are_no_numbers():
+    masked = np.ma.array([[1.0, 2.0], [3.0, 4.0]], mask=[[False, True], [False, False]])
+    assert np.isnan(Iterated([masked]).read(2)[0, 1])
+
+
+def test_a_stream_that_gives_little_at_a_time_names_its_bad_row():
+    class Slow(Stream):
+        def draw(self, first, count):
+            return (
+                Chunk(np.empty((0, 1)), None, (BadRow(0, "row {row}"),))
+                if first == 2
+                else Chunk(np.zeros((1, 1)))
+            )
+
+    with pytest.raises(BadRow, match="row 2"):
+        Slow().read(5)
+
+
+def test_an_interrupt_in_the_middle_of_a_block_makes_a_file_begin_anew():
+    class Blocks(Forward):
+        interrupted = False
+
+        def _begin(self, row):
+            self.left = [Chunk(np.full((2, 1), float(k))) for k in range(3)]
+            return 0
+
+        def _next_block(self):
+            block = self.left.pop(0) if self.left else None
+            if len(self.left) == 1 and not self.interrupted:
+                self.interrupted = True
+                raise KeyboardInterrupt
+            return block
+
+    stream = Blocks()
+    stream.draw(0, 2)
+    with pytest.raises(KeyboardInterrupt):
+        stream.draw(2, 2)
+    assert stream.draw(2, 2).x.ravel().tolist() == [1, 1]
+
+
+def test_rows_that_keep_coming_are_handed_on_after_a_tenth_of_a_second():
+    def source():
+        while True:
+            time.sleep(0.02)
+            yield [1.0]
+
+    begin = time.monotonic()
+    assert 1 <= len(Iterated(source()).draw(0, 1000).x) < 100
+    assert time.monotonic() - begin < 5
+
+
+def test_two_threads_never_draw_from_one_stream():
+    class Counting(Stream):
+        drawing = most = 0
+
+        def draw(self, first, count):
+            self.drawing += 1
+            self.most = max(self.most, self.drawing)
+            time.sleep(0.2)
+            self.drawing -= 1
+            return Chunk(np.zeros((1, 1)))
+
+    stream = Counting()
+    first = chunks_ahead(stream, 0, None, 100, 0)
+    next(first)
+    helper = stream.helper
+    helper.join = lambda: None  # as if a second interrupt had come while it was waited for
+    first.close()
+    del helper.join
+    second = chunks_ahead(stream, 0, None, 100, 0)
+    next(second)
+    second.close()
+    assert stream.most == 1
+
+
 def test_a_database_cursor_is_read_in_the_thread_that_opened_it():
     base = sqlite3.connect(":memory:")
     base.execute("create table t (a real, b real)")
@@ -484,7 +612,8 @@ def test_clusters_come_one_after_the_other():
     for part in range(10):
         assert labels[part * 100 : (part + 1) * 100].max() <= min(part, 4)
     assert set(labels[400:]) == set(range(5))
-    assert len(stream.centers_at(250)) == 3
+    assert [len(stream.centers_at(t)) for t in (0, 99, 100, 250, 10**6)] == [1, 1, 2, 3, 5]
+    assert stream.position == 1000
 
 
 def test_other_precisions_are_refused():

@@ -20,7 +20,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gaussian_neurons import GaussianNeurons, persistence
+from gaussian_neurons import GaussianNeurons, persistence, progress
 from gaussian_neurons.bad_rows import BadRow
 from gaussian_neurons.datasets.synthetic import Mixture
 from gaussian_neurons.sampling import Iterated, Neighbourhoods, Patches, Rows, rows_from_file
@@ -215,10 +215,23 @@ def test_an_error_in_the_callback_reaches_the_caller_and_the_model_is_valid():
 # ---- interrupts -------------------------------------------------------------------------------------
 
 
-def interrupt_after(seconds):
-    timer = threading.Timer(seconds, signal.raise_signal, (signal.SIGINT,))
-    timer.start()
-    return timer
+class interrupt_after:
+    """Interrupts the main thread; once more where Python swallowed it, as it does in finalizers."""
+
+    def __init__(self, seconds):
+        self.over = threading.Event()
+        self.thread = threading.Thread(target=self.work, args=(seconds,), daemon=True)
+        self.thread.start()
+
+    def work(self, seconds):
+        time.sleep(seconds)
+        signal.raise_signal(signal.SIGINT)
+        while not self.over.wait(5):
+            signal.raise_signal(signal.SIGINT)
+
+    def join(self):
+        self.over.set()
+        self.thread.join()
 
 
 @pytest.mark.parametrize("source", ["seekable", "iterable"])
@@ -251,6 +264,90 @@ def test_interrupts_at_random_moments_leave_model_and_stream_in_step(source):
             timer.join()
             assert stream.position == model.n_samples_seen_
         assert same(model, model_of().partial_fit(np.resize(X, (stream.position, 2))))
+
+
+@pytest.mark.parametrize("raises", [None, RuntimeError])
+def test_handlers_of_ones_own_lose_no_row_either(raises):
+    """One that only takes note, as asyncio's does, and one that raises an ordinary error."""
+    hits = []
+
+    def handler(number, frame):
+        hits.append(frame)
+        if raises:
+            raise raises("stop")
+
+    model, stream = model_of(n_neurons=40), Rows(X)
+    before = signal.signal(signal.SIGINT, handler)
+    timer = interrupt_after(0.05)
+    try:
+        if raises:
+            with pytest.raises(raises):
+                model.learn(stream, 10**10)
+        else:
+            model.learn(stream, 10**10, every=1000, callback=lambda m, t: bool(hits) and t >= 100_000)
+    finally:
+        signal.signal(signal.SIGINT, before)
+        timer.join()
+    assert hits
+    assert model._learner.received == model.n_samples_seen_ == stream.position
+    assert same(model, model_of(n_neurons=40).partial_fit(np.resize(X, (stream.position, 2))))
+
+
+@pytest.mark.parametrize("where", ["in", "before"])
+def test_an_interrupt_at_a_mark_is_followed_by_the_callback(where, tmp_path, monkeypatch):
+    """The callback hears of every mark, and the same objects or new ones carry on from there."""
+    told, stops = [], [3000, 5000]
+
+    def callback(model, t):
+        if where == "in" and t in stops:
+            stops.remove(t)
+            raise KeyboardInterrupt
+        told.append(t)
+
+    def advance(self, samples):
+        if where == "before" and model.n_samples_seen_ in stops:
+            stops.remove(model.n_samples_seen_)
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(progress.Bar, "advance", advance)
+    model, stream = model_of(), Rows(X)
+
+    def cell():
+        model.learn(stream, 5000, checkpoint=tmp_path / "run", every=1000, callback=callback)
+
+    with pytest.raises(KeyboardInterrupt):
+        cell()
+    with pytest.raises(KeyboardInterrupt):
+        cell()  # the same objects
+    model, stream = model_of(), Rows(X)
+    cell()  # new ones
+    assert told == [1000, 2000, 3000, 4000, 5000]
+    assert same(model, model_of().learn(Rows(X), 5000))
+
+
+def test_the_checkpoint_stays_where_it_was_meant(tmp_path, monkeypatch):
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path)
+    model_of().learn(
+        Rows(X), 3000, checkpoint="run", every=1000, callback=lambda m, t: os.chdir(tmp_path / "other")
+    )
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["other", "run"]
+    assert not list((tmp_path / "other").iterdir())
+
+
+def test_what_a_killed_writer_left_is_swept(tmp_path):
+    (tmp_path / ".run.0123abcd.tmp").touch()
+    (tmp_path / ".other.0123abcd.tmp").touch()
+    model_of().learn(Rows(X), 100, checkpoint=tmp_path / "run")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".other.0123abcd.tmp", "run"]
+
+
+def test_a_bad_row_after_neurons_were_added_changes_nothing():
+    model = model_of().partial_fit(X[:1000]).add_neurons(centers=X[:2])
+    before = persistence.digest(*model._contents())
+    with pytest.raises(BadRow):
+        model.partial_fit([[np.nan, 1.0]])
+    assert persistence.digest(*model._contents()) == before
 
 
 def test_an_interrupted_run_carries_on(tmp_path):
@@ -543,13 +640,13 @@ def with_holes():
 @pytest.mark.parametrize("parameters", [{}, {"width": "auto", "domain": None}])
 def test_a_bad_row_is_named_and_everything_before_it_is_learned(parameters, tmp_path):
     x = with_holes()[2:]
-    for source in (Rows(x), Iterated(x), Iterated(list(x))):
+    for number, source in enumerate((Rows(x), Iterated(x), Iterated(list(x)))):
         model = model_of(**parameters)
         with pytest.raises(BadRow, match="got NaN at row 698, column 1"):
-            model.learn(source, 5000, checkpoint=tmp_path / str(id(model)))
+            model.learn(source, 5000, checkpoint=tmp_path / str(number))
         assert same(model, model_of(**parameters).partial_fit(x[:698]))
         assert source.position == 698
-        kept = GaussianNeurons.load(tmp_path / str(id(model)))
+        kept = GaussianNeurons.load(tmp_path / str(number))
         assert same(kept, model)
 
 
@@ -564,6 +661,14 @@ def test_bad_rows_can_be_skipped_and_are_counted(parameters):
         assert model.n_samples_seen_ == len(X) - 7
         assert model.n_skipped_ == 7
         assert source.position == len(X)
+
+
+def test_bad_rows_are_numbered_from_the_beginning_of_the_stream():
+    x = with_holes()
+    with pytest.raises(BadRow, match="row 700"):
+        model_of().learn(Rows(x).seek(100), 5000)
+    with pytest.warns(UserWarning, match="1 row was skipped. The first: .*row 700"):
+        model_of().learn(Rows(x).seek(100), 2000, on_bad="skip")
 
 
 def test_skipped_rows_are_counted_over_a_crash(tmp_path):

@@ -15,7 +15,7 @@ FACTS_EVERY = 1.0  # seconds between two looks at what is learned
 
 def somebody_looks() -> bool:
     """Whether this is a terminal or a notebook."""
-    return _in_notebook() or sys.stderr.isatty()
+    return _in_notebook() or bool(getattr(sys.stderr, "isatty", bool)())
 
 
 class Bar:

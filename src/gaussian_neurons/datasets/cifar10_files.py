@@ -131,6 +131,9 @@ def unpack(archive: Path, folder: Path) -> None:
                 data = member.read()
                 check_hash(archive, data, sha256)
                 (whole / name).write_bytes(data)
-        if not folder.exists():  # or another process was faster
+        if not folder.exists():
             os.replace(whole, folder)
+        else:  # with some of the batches only, or by another process that was faster
+            for name in BATCHES:
+                os.replace(whole / name, folder / name)
     archive.unlink(missing_ok=True)

@@ -75,11 +75,12 @@ def _download(remote: Remote, folder: Path, say: str) -> Path:
     import pooch
 
     pooch.get_logger().setLevel(logging.WARNING)
-    bar = sys.stderr.isatty() and importlib.util.find_spec("tqdm") is not None
+    looked_at = bool(getattr(sys.stderr, "isatty", bool)())
+    bar = looked_at and importlib.util.find_spec("tqdm") is not None
     tried = []
     for mirror in remote.mirrors:
         url = mirror + remote.name
-        if sys.stderr.isatty():
+        if looked_at:
             print(f"fetching {url}", file=sys.stderr)
         try:
             got = pooch.retrieve(

@@ -1,9 +1,9 @@
 """Whatever Python can iterate over → a stream: rows, chunks of rows, generators that never end."""
 
+import inspect
 import itertools
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -49,6 +49,7 @@ class Iterated(Stream):
         # may come between any two steps of Python, so every change of this is one step: none is lost.
         self._window: tuple[int, list[Any]] = (0, [])
         self._trouble: Exception | None = None
+        self._broken = False  # the iterator, not the items
         self._names: list[Any] = []  # of the columns, where rows are mappings
         self._single = self._with_widths = False
 
@@ -82,6 +83,7 @@ class Iterated(Stream):
                     f"before row {self._window[0]} are gone. Make it anew."
                 )
             self._iterator, self._window = iter(self._items), (0, [])
+            self._trouble, self._broken = None, False
         while True:
             start, items = self._window
             done = 0
@@ -99,11 +101,34 @@ class Iterated(Stream):
         assert self._iterator is not None
         items = self._window[1]
         before = len(items)
+        if self._trouble is not None:
+            return False
+        if self._broken:
+            self._begin_again()
         try:
             items.extend(itertools.islice(self._iterator, 1))  # in one step: nothing had that is not kept
-        except Exception as error:
+        except BaseException as error:
+            # A generator that was left by an error is over, though its rows are not.
+            self._broken = inspect.isgenerator(self._iterator) and self._iterator.gi_frame is None
+            if not isinstance(error, Exception):
+                raise
             self._trouble = error
         return len(items) > before
+
+    def _begin_again(self) -> None:
+        """Take a new iterator to where the broken one was."""
+        start, items = self._window
+        end = start + sum(self._chunk_at(k).taken for k in range(len(items)))
+        if iter(self._items) is self._items:
+            raise ValueError(
+                f"{self._items!r} was left by an error or an interrupt after row {end}. Make it anew."
+            )
+        again = Iterated(self._items)
+        again.n_features, again._names = self.n_features, self._names
+        again._single, again._with_widths = self._single, self._with_widths
+        again._go_to(end)
+        self._iterator, self._broken = again._iterator, False
+        items += again._window[1]
 
     def _chunk_at(self, k: int) -> Chunk:
         """Item k as a chunk, made once."""
@@ -114,32 +139,39 @@ class Iterated(Stream):
         return chunk
 
     def _chunk_of(self, item: Any) -> Chunk:
-        """An item as a chunk. The first good row settles columns, precision, and whether there are widths."""
+        """An item as a chunk, copied: its maker may use the memory again for the next."""
         widths = None
-        if isinstance(item, tuple) and len(item) == 2 and not isinstance(item[0], Real | str):
+        if isinstance(item, tuple) and len(item) == 2 and _is_several(item[0]):
             item, widths = item
+        names = self._names
         if isinstance(item, Mapping):
-            self._names = self._names or list(item)
-            item = [item.get(name, np.nan) for name in self._names]
+            names = names or list(item)
+            item = [item.get(name, np.nan) for name in names]
         try:
+            if isinstance(item, np.ma.MaskedArray):
+                item = np.ma.filled(item.astype(np.float64), np.nan)
             x = as_numbers(np.asarray(item))
-            own = None if widths is None else np.atleast_1d(np.asarray(widths, np.float64))
-        except (TypeError, ValueError):
+            own = None if widths is None else np.atleast_1d(np.array(widths, np.float64))
+        except Exception:  # whatever an item does when it is asked for numbers
             return self._chunk_of_odd_rows(item, widths)
         if x.ndim == 1 and not len(x):
             return self._refused(0, "")
         if x.ndim not in (1, 2):
             return self._refused(1, f"row {{row}} is of shape {x.shape}: {EXPECTED}.")
         x = np.atleast_2d(x)
-        if self.n_features is None and x.size:
-            self.n_features = x.shape[1]
+        if own is not None and own.shape != (len(x),):
+            return self._refused(len(x), f"row {{row}} must have one width: {EXPECTED}.")
+        if self.n_features is None:
+            if not np.isfinite(x).all(axis=1).any():
+                return self._refused(len(x), "row {row} holds values that are not finite.")
+            self._names, self.n_features = names, x.shape[1]
             self._single, self._with_widths = x.dtype == np.float32, own is not None
         if x.shape[1] != self.n_features:
             return self._refused(len(x), f"row {{row}} has {x.shape[1]} numbers, expected {self.n_features}.")
-        if (own is not None) != self._with_widths or (own is not None and own.shape != (len(x),)):
-            wanted = "one width for each row" if self._with_widths else "no widths"
+        if (own is not None) != self._with_widths:
+            wanted = "a width" if self._with_widths else "no width"
             return self._refused(len(x), f"row {{row}} must have {wanted}, like the first.")
-        return Chunk(in_precision(x, np.float32 if self._single else np.float64), own)
+        return Chunk(in_precision(np.array(x), np.float32 if self._single else np.float64), own)
 
     def _chunk_of_odd_rows(self, item: Any, widths: Any) -> Chunk:
         """A chunk of which some rows are odd, row by row; or one row that is no row."""
@@ -156,6 +188,12 @@ class Iterated(Stream):
 
     def _refused(self, rows: int, text: str) -> Chunk:
         return Chunk(np.empty((0, self.n_features or 0)), None, tuple(BadRow(r, text) for r in range(rows)))
+
+
+def _is_several(value: Any) -> bool:
+    """Whether a value is a row or a chunk, and no number."""
+    several = isinstance(value, Sequence | Mapping) and not isinstance(value, str)
+    return several or getattr(value, "ndim", 0) > 0
 
 
 def as_stream(source: Any) -> Stream:

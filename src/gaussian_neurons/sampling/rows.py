@@ -101,6 +101,8 @@ def _table(X: Any) -> tuple[Array, list[str] | None]:
     if not (hasattr(X, "dtypes") and hasattr(X, "columns") and hasattr(X, "to_numpy")):
         return np.asanyarray(X), None
     columns = list(X.columns)
+    if not all(hasattr(kind, "kind") for kind in X.dtypes):
+        return np.asarray(X), None
     words = [str(name) for name, kind in zip(columns, X.dtypes, strict=True) if kind.kind not in "fiub"]
     if words:
         raise ValueError(

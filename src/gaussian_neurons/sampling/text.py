@@ -90,6 +90,8 @@ class Csv:
         """The format by its first one or two lines, and whether the first is a header."""
         if delimiter is None:
             delimiter = _delimiter_of(lines)
+        if not (isinstance(delimiter, str) and len(delimiter) == 1 and delimiter.isascii()):
+            raise ValueError(f"delimiter must be one ASCII character, got {delimiter!r}.")
         cells = [cell.strip() for cell in _cells(lines[0], delimiter)]
         if header is None:
             header = _is_header(cells)
@@ -197,8 +199,10 @@ def chosen(names: Sequence[str], wanted: Any) -> list[int]:
         return list(range(len(names)))
     if isinstance(wanted, str | Integral):
         wanted = [wanted]
-    found = []
+    found: list[int] = []
     for column in wanted:
+        if isinstance(column, bool | np.bool_):
+            raise ValueError("columns must be names or numbers, got a mask: use np.flatnonzero(mask).")
         if isinstance(column, Integral) and -len(names) <= int(column) < len(names):
             found.append(int(column) % len(names))
         elif list(names).count(column) == 1:
@@ -207,6 +211,8 @@ def chosen(names: Sequence[str], wanted: Any) -> list[int]:
             raise ValueError(f"several columns are named {column!r}; give their numbers.")
         else:
             raise ValueError(f"no column {column!r}; there are {', '.join(names)}.")
+    if len(set(found)) < len(found):
+        raise ValueError(f"columns must be different ones, got {list(wanted)}.")
     if not found:
         raise ValueError(f"columns must name at least one of {', '.join(names)}.")
     return found
