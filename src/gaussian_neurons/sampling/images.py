@@ -107,7 +107,7 @@ class Neighbourhoods(_FromImages):
     --------
     >>> images = np.zeros((1, 8, 8), np.uint8)
     >>> means, widths = Neighbourhoods(images, size=5, noise=0.1, seed=0).read(1000)
-    >>> float(widths.mean().round(2))  # 2 * 25 * 0.1^2 * 8/9
+    >>> round(float(widths.mean()), 2)  # 2 * 25 * 0.1^2 * 8/9
     0.44
     """
 
