@@ -378,9 +378,11 @@ class GaussianNeurons(
         return self._learner.ready or self._learner.now(self._settings())
 
     def _settings(self) -> settings.Settings:
-        names = {field.name for field in fields(settings.Settings)}
-        given = {name: value for name, value in self.get_params(deep=False).items() if name in names}
-        return settings.checked(n_features=self.n_features_in_, **given)
+        given = {field.name: getattr(self, field.name) for field in fields(settings.Settings)}
+        try:
+            return settings.checked_before(n_features=self.n_features_in_, **given)
+        except TypeError:  # an array among them, which may have changed
+            return settings.checked(n_features=self.n_features_in_, **given)
 
     def _start(self, x: Array) -> Learner:
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)

@@ -229,8 +229,12 @@ class Learner:
         }
 
     def _keep(self, x: Array, sample_widths: Array | None) -> None:
-        kept = min(len(x), len(self.recent))
-        slots = np.arange(self.received + len(x) - kept, self.received + len(x)) % len(self.recent)
-        self.recent[slots] = x[len(x) - kept :]
-        self.recent_widths[slots] = np.nan if sample_widths is None else sample_widths[len(x) - kept :]
+        window, begin = len(self.recent), max(0, len(x) - len(self.recent))
+        while begin < len(x):  # up to the end of the ring, then from its beginning
+            slot = (self.received + begin) % window
+            end = min(len(x), begin + window - slot)
+            slots = slice(slot, slot + end - begin)
+            self.recent[slots] = x[begin:end]
+            self.recent_widths[slots] = np.nan if sample_widths is None else sample_widths[begin:end]
+            begin = end
         self.received += len(x)

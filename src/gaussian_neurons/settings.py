@@ -1,6 +1,7 @@
 """What a model is told at its start: checked once, then trusted."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from numbers import Integral, Real
 from typing import Any
 
@@ -67,6 +68,12 @@ def checked(
         init=_checked_init(init, count, n_features),
         domain=None if domain is None else _checked_domain(domain, n_features),
     )
+
+
+@lru_cache(maxsize=16, typed=True)
+def checked_before(**given: Any) -> Settings:
+    """The same, remembered: for parameters that cannot change, which are looked at for every chunk."""
+    return checked(**given)
 
 
 def number(name: str, value: Any, least: float, most: float = np.inf) -> float:
