@@ -104,10 +104,11 @@ def _reason(error: Exception) -> str:
 
 def absent(name: str, files: Sequence[str], directory: str | os.PathLike[str] | None, advice: str) -> str:
     """What to say where the files of a data set are nowhere."""
-    searched = "".join(f"\n  {place}" for place in places(directory)) or "\n  nowhere: no place was given"
+    searched = "".join(f"\n  {place}" for place in places(directory))
+    where = f"Searched, with their subfolders of the usual names:{searched}\n" if searched else ""
     return (
-        f"{name} is not here. Files: {', '.join(files)}. Searched (and their subfolders by the usual names):"
-        f"{searched}\nPut the files into one of these, pass directory=..., or set {VARIABLE}. {advice}"
+        f"{name} is not here. Files: {', '.join(files)}. {where}Put them into a directory of yours and pass "
+        f"directory=..., or set {VARIABLE} to it. {advice}"
     )
 
 
