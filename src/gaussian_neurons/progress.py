@@ -1,5 +1,6 @@
 """A progress bar at the edge: on a terminal or in a notebook, and nowhere else."""
 
+import importlib
 import importlib.util
 import shutil
 import sys
@@ -38,12 +39,12 @@ class Bar:
         if importlib.util.find_spec("tqdm") is None:
             self._hint_at = time.monotonic() + PATIENCE
             return
-        from tqdm.autonotebook import tqdm
-
+        in_widgets = _in_notebook() and importlib.util.find_spec("ipywidgets") is not None
+        kind = importlib.import_module("tqdm.notebook" if in_widgets else "tqdm")
         # One column is left free: there a terminal shows Ctrl-C without breaking the line.
         columns = None if _in_notebook() else shutil.get_terminal_size().columns - 1
         narrow = columns is not None and columns < ROOM_FOR_A_BAR
-        self._bar = tqdm(
+        self._bar = kind.tqdm(
             total=total,
             initial=done,
             unit=" samples",
