@@ -293,6 +293,24 @@ def test_handlers_of_ones_own_lose_no_row_either(raises):
     assert same(model, model_of(n_neurons=40).partial_fit(np.resize(X, (stream.position, 2))))
 
 
+def test_a_bad_row_after_an_interrupt_that_was_only_noted_changes_nothing():
+    hits = []
+    model = model_of(n_neurons=500).partial_fit(X[:10_000])
+    rows = X[:9000].copy()
+    rows[-1] = np.nan
+    contents = persistence.digest(*model._contents())
+    before = signal.signal(signal.SIGINT, lambda number, frame: hits.append(frame))
+    timer = interrupt_after(0.05)
+    try:
+        with pytest.raises(BadRow, match="row 8999"):
+            model.partial_fit(rows)
+    finally:
+        signal.signal(signal.SIGINT, before)
+        timer.join()
+    assert hits, "learning was over before the interrupt came"
+    assert persistence.digest(*model._contents()) == contents
+
+
 @pytest.mark.parametrize("where", ["in", "before"])
 def test_an_interrupt_at_a_mark_is_followed_by_the_callback(where, tmp_path, monkeypatch):
     """The callback hears of every mark, and the same objects or new ones carry on from there."""

@@ -92,20 +92,22 @@ class Learner:
             try:
                 return step(*arguments)
             except BadRow as bad:
-                undo()
+                before.put_back(self)
                 raise bad.later(begin) from None
             except Exception:
-                undo()
+                before.put_back(self)
                 raise
 
-        undo = self._undo(several=len(x) > self._until_review())
+        before = _Before(self)
+        if len(x) > self._until_review():
+            before.copy_rows(self)
         while True:
             tried(self._settle_if_complete, settings)
             if begin >= len(x):
                 return
             with held_back() as interrupts:  # afterwards, whatever is done about them, no row is lost
                 widths = None if sample_widths is None else sample_widths[begin:]
-                begin += tried(self._learn_some, x[begin:], widths, settings, interrupts)
+                begin += tried(self._learn_some, x[begin:], widths, settings, interrupts, before)
 
     def settle(self, settings: Settings) -> Ready:
         """Make do with the samples there are: place the neurons and learn from what was kept."""
@@ -150,21 +152,27 @@ class Learner:
         ready.neurons = ready.neurons.keep(which)
 
     def _learn_some(
-        self, x: Array, sample_widths: Array | None, settings: Settings, interrupts: list[Any]
+        self,
+        x: Array,
+        sample_widths: Array | None,
+        settings: Settings,
+        interrupts: list[Any],
+        before: "_Before",
     ) -> int:
         """Learn from rows until the next review, or an interrupt; say how many there were."""
         ready = self.ready
         if ready is None:
             return self._wait(x, sample_widths)
-        before = int(ready.neurons.seen[0])
+        seen = int(ready.neurons.seen[0])
         end = min(len(x), self._until_review())
         rule = self._rule(ready, settings, None if sample_widths is None else sample_widths[:end])
         try:
             for _ in native.steps(ready.neurons, x[:end], **rule):
-                if interrupts:
+                if interrupts:  # whoever handles them may want to go on, and meet a bad row
+                    before.copy_rows(self)
                     break
         finally:  # an alarm may raise, too: what the neurons have seen and what is kept belong together
-            learned = int(ready.neurons.seen[0]) - before
+            learned = int(ready.neurons.seen[0]) - seen
             if learned:
                 self._keep(x[:learned], None if sample_widths is None else sample_widths[:learned])
                 self._review(ready)
@@ -199,25 +207,6 @@ class Learner:
         if seen and seen == next_review(seen - 1, len(self.recent)):
             diagnostics.remember(ready.neurons, self.samples)
 
-    def _undo(self, several: bool) -> Callable[[], None]:
-        """What puts everything back as it is now.
-
-        One step of learning puts the neurons back itself and keeps no rows; only several steps need a
-        copy of what the earlier ones changed.
-        """
-        before = (self.received, self.ready)
-        rows = (self.recent.copy(), self.recent_widths.copy()) if several else None
-        neurons = self.ready.neurons.copy() if several and self.ready is not None else None
-
-        def undo() -> None:
-            self.received, self.ready = before
-            if rows is not None:
-                self.recent, self.recent_widths = rows
-            if self.ready is not None and neurons is not None:
-                self.ready.neurons = neurons
-
-        return undo
-
     def _rule(self, ready: Ready, settings: Settings, sample_widths: Array | None) -> dict[str, Any]:
         rate = ready.learning_rate if settings.learning_rate is None else settings.learning_rate
         learns_widths = settings.width_learning_rate > 0
@@ -238,3 +227,29 @@ class Learner:
             self.recent_widths[slots] = np.nan if sample_widths is None else sample_widths[begin:end]
             begin = end
         self.received += len(x)
+
+
+class _Before:
+    """What a learner was, to put it back on an error.
+
+    One step of learning keeps no rows before it is through; only what several steps may change needs a
+    copy of the rows.
+    """
+
+    def __init__(self, learner: Learner) -> None:
+        self.received, self.ready = learner.received, learner.ready
+        self.neurons = None if learner.ready is None else learner.ready.neurons.copy()
+        self.rows: tuple[Array, Array] | None = None
+
+    def copy_rows(self, learner: Learner) -> None:
+        """Copy the rows, if they are still what they were."""
+        if learner.received == self.received and self.rows is None:
+            self.rows = (learner.recent.copy(), learner.recent_widths.copy())
+
+    def put_back(self, learner: Learner) -> None:
+        """Make the learner what it was."""
+        learner.received, learner.ready = self.received, self.ready
+        if self.rows is not None:
+            learner.recent, learner.recent_widths = self.rows
+        if learner.ready is not None and self.neurons is not None:
+            learner.ready.neurons = self.neurons

@@ -1,5 +1,6 @@
 """Made-up samples whose clusters are known: endless, seekable, the same bits on every machine."""
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
@@ -20,9 +21,9 @@ TRIES = 10_000  # places that are tried for clusters that keep their distance
 class _Synthetic(Stream):
     """Streams that know the cluster of each sample."""
 
+    @abstractmethod
     def draw_labelled(self, first: int, count: int) -> tuple[Array, Labels]:
         """Samples first, first + 1, ... and their clusters, -1 for noise."""
-        raise NotImplementedError
 
     def draw(self, first: int, count: int) -> Chunk:
         return Chunk(self.draw_labelled(first, count)[0])

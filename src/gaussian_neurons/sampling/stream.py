@@ -2,6 +2,7 @@
 
 import hashlib
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
@@ -78,7 +79,7 @@ def fingerprint(array: Array) -> str:
     return digest.hexdigest()
 
 
-class Stream:
+class Stream(ABC):
     """Samples that can be read, in any portions, from any place on.
 
     A stream of one's own is a subclass with a `draw`: samples first, first + 1, ... as a function of their
@@ -93,9 +94,9 @@ class Stream:
     in_a_thread: bool = True  # whether `draw` may be called in another thread
     helper: threading.Thread | None = None  # the one that draws ahead, or did
 
+    @abstractmethod
     def draw(self, first: int, count: int) -> Chunk:
         """Samples first, first + 1, ..., at most `count` of them; none at the end of the stream."""
-        raise NotImplementedError
 
     def describe(self) -> Mapping[str, Any]:
         """What the samples are a function of, as JSON has it: two equal ones give equal samples."""
@@ -148,12 +149,13 @@ class Forward(Stream):
     _rest: Chunk | None = None  # read, but not drawn yet
     _last: tuple[int, Chunk] | None = None  # the chunk drawn last, and its first row
 
+    @abstractmethod
     def _begin(self, row: int) -> int:
         """Begin at a row or before it, and say at which."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _next_block(self) -> Chunk | None:
-        raise NotImplementedError
+        """The rows that come next, or None at the end."""
 
     def draw(self, first: int, count: int) -> Chunk:  # noqa: D102
         try:
