@@ -1,5 +1,6 @@
-"""What several tests share: the real data, where it is."""
+"""What several tests share: the real data, where it is, and interrupts that arrive."""
 
+import gc
 import os
 from pathlib import Path
 
@@ -27,3 +28,12 @@ def data_directory(folder: str) -> Path:
 def mnist() -> ImageSet:
     """The training images (60000, 28, 28) and their labels."""
     return load_mnist(directory=data_directory("mnist"))
+
+
+@pytest.fixture(autouse=True)
+def interrupts_are_not_swallowed():
+    """What hypothesis hooks into the garbage collector is Python code whose interrupts Python ignores."""
+    hooks = gc.callbacks[:]
+    gc.callbacks.clear()
+    yield
+    gc.callbacks[:] = hooks
