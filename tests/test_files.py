@@ -2,7 +2,9 @@
 
 import bz2
 import gzip
+import io
 import json
+import os
 import subprocess
 import sys
 import tracemalloc
@@ -16,7 +18,8 @@ from pyarrow import parquet
 
 from gaussian_neurons.bad_rows import BadRow
 from gaussian_neurons.sampling import rows_from_file, text
-from gaussian_neurons.sampling.text import Csv, JsonLines
+from gaussian_neurons.sampling.piped import rows_from_pipe
+from gaussian_neurons.sampling.text import Csv, JsonLines, NoNumbers
 
 X = np.random.default_rng(0).normal(size=(5000, 3)) * [1, 1e-200, 1e20]
 NAMES = ["a", "b", "c d"]
@@ -368,3 +371,95 @@ def test_what_is_missing_says_how_to_get_it(tmp_path, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(ModuleNotFoundError, match=r"pip install 'gaussian-neurons\[files\]'"):
         rows_from_file(tmp_path / "a.csv")
+
+
+def test_files_tell_the_names_of_their_columns_where_they_have_some(tmp_path):
+    named = {"rows.csv", "rows.jsonl", "rows.parquet"}
+    for name in WRITERS:
+        WRITERS[name](tmp_path / name)
+        stream = rows_from_file(tmp_path / name, columns=[2, 0])
+        assert stream.feature_names == (["c d", "a"] if name in named else None)
+    (tmp_path / "a.csv").write_text("a,a,b\n1,2,3\n")
+    assert rows_from_file(tmp_path / "a.csv").feature_names is None  # which of them would it be?
+
+
+def test_columns_chosen_by_a_function_of_all_names(path):
+    stream = rows_from_file(path, columns=lambda names: [len(names) - 1])
+    assert (stream.read(10) == X[:10, 2:]).all()
+    assert stream.n_features == 1
+
+
+def test_all_columns_of_an_npy_file_are_read_in_place(tmp_path):
+    write_npy(tmp_path / "rows.npy")
+    for columns in (None, [0, 1, 2]):
+        rows = rows_from_file(tmp_path / "rows.npy", columns=columns).draw(0, 10).x
+        assert isinstance(rows, np.memmap)
+
+
+def test_words_in_the_first_row_are_told(tmp_path):
+    (tmp_path / "a.csv").write_text("x,kind,y,name\n1,red,NA,rose\n")
+    stream = rows_from_file(tmp_path / "a.csv")
+    with pytest.raises(
+        NoNumbers, match=r"column 'kind' holds 'red', no numbers.*there are x, kind, y, name"
+    ) as told:
+        stream.require_numbers()
+    assert told.value.held == {"kind": "'red'", "name": "'rose'"}
+    rows_from_file(tmp_path / "a.csv", columns=["x", "y"]).require_numbers()  # a hole is no word
+    (tmp_path / "a.jsonl").write_text('{"x": 1, "kind": "red"}\n')
+    with pytest.raises(NoNumbers, match="column 'kind'"):
+        rows_from_file(tmp_path / "a.jsonl").require_numbers()
+    (tmp_path / "b.csv").write_text("x,y\n")
+    rows_from_file(tmp_path / "b.csv").require_numbers()
+
+
+TEXTS = [name for name in WRITERS if not name.endswith((".gz", ".bz2", ".npy", ".parquet"))]
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_pipe_gives_the_rows_of_the_file(tmp_path, name):
+    WRITERS[name](tmp_path / name)
+    with open(tmp_path / name, "rb") as file:
+        assert rows_from_pipe(file).read(10_000).tobytes() == X.tobytes()
+    with open(tmp_path / name, "rb") as file:  # a run that carries on
+        assert (rows_from_pipe(file, columns=[1]).seek(4000).read(10_000) == X[4000:, 1:2]).all()
+
+
+def test_rows_come_out_of_a_pipe_before_it_ends():
+    ours, theirs = os.pipe()
+    with os.fdopen(ours, "rb") as file, os.fdopen(theirs, "wb", buffering=0) as other:
+        other.write(b"a,b\n1,2\n3,")
+        stream = rows_from_pipe(file)
+        assert stream.feature_names == ["a", "b"]
+        assert stream.draw(0, 100).x.tolist() == [[1, 2]]
+        assert stream.draw(0, 100).x.tolist() == [[1, 2]]  # looked at, but not gone
+        other.write(b"4\n5,6")
+        assert stream.draw(1, 100).x.tolist() == [[3, 4]]
+        other.close()
+        assert stream.draw(2, 100).x.tolist() == [[5, 6]]
+        assert stream.draw(3, 100).taken == 0
+        with pytest.raises(ValueError, match="cannot go back to row 0: standard input can be read only once"):
+            stream.draw(0, 1)
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"", "nothing came from standard input"),
+        (b"\n\n", "'standard input': the file is empty"),
+        (gzip.compress(b"1,2\n"), "compressed with gzip.*zcat"),
+        (b"PAR1....", "a Parquet file, which cannot be read from a pipe"),
+        (b"\x93NUMPY", "an NPY file"),
+        (b"1,2\n3\n", r"row 1 \(line 2 of standard input\): has 1 cells, expected 2"),
+    ],
+)
+def test_pipes_that_cannot_be_read_say_so(content, says):
+    with pytest.raises(ValueError, match=says):
+        rows_from_pipe(io.BytesIO(content)).read(2)
+
+
+def test_formats_that_are_no_text_do_not_come_out_of_pipes(monkeypatch):
+    with pytest.raises(ValueError, match="only csv and jsonl can be read from standard input, not npy"):
+        rows_from_pipe(io.BytesIO(b"1"), format="npy")
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(ModuleNotFoundError, match=r"pip install 'gaussian-neurons\[files\]'"):
+        rows_from_pipe(io.BytesIO(b"1"))

@@ -34,7 +34,7 @@ def write(path: str | os.PathLike[str], arrays: Mapping[str, NDArray[Any]], fact
         "facts": text,
         "sha256": _digest(tensors, text),
     }
-    _replace(Path(os.path.realpath(path)), serialize(tensors, metadata=metadata))
+    replace_file(path, serialize(tensors, metadata=metadata))
 
 
 def read(path: str | os.PathLike[str]) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
@@ -90,6 +90,32 @@ def try_to_write(path: str | os.PathLike[str]) -> None:
         temporary.unlink(missing_ok=True)
 
 
+def replace_file(path: str | os.PathLike[str], data: bytes) -> None:
+    """Put a file in the place of another in one step, once all of it is on the disk."""
+    path = Path(os.path.realpath(path))
+    temporary = _beside(path)
+    try:
+        with open(temporary, "xb") as file:
+            if path.exists():  # whoever could not read the old file shall not read the new one
+                os.chmod(temporary, stat.S_IMODE(path.stat().st_mode))
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except PermissionError as error:
+        temporary.unlink(missing_ok=True)
+        raise PermissionError(error.errno, "no permission to write a file in", str(path.parent)) from None
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    if hasattr(os, "O_DIRECTORY"):  # make the renaming itself last
+        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
 def sweep(path: str | os.PathLike[str]) -> None:
     """Remove what a process that was killed while it wrote `path` left beside it."""
     place = Path(os.path.realpath(path))
@@ -127,27 +153,3 @@ def _beside(path: Path) -> Path:
     if path.exists() and not path.is_file():
         raise OSError(f"{str(path)!r} is neither a file nor free; it is left alone.")
     return path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
-
-
-def _replace(path: Path, data: bytes) -> None:
-    temporary = _beside(path)
-    try:
-        with open(temporary, "xb") as file:
-            if path.exists():  # whoever could not read the old file shall not read the new one
-                os.chmod(temporary, stat.S_IMODE(path.stat().st_mode))
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except PermissionError as error:
-        temporary.unlink(missing_ok=True)
-        raise PermissionError(error.errno, "no permission to write a file in", str(path.parent)) from None
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    if hasattr(os, "O_DIRECTORY"):  # make the renaming itself last
-        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)

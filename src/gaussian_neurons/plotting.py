@@ -1,5 +1,6 @@
 """Draw neurons onto an Axes that the caller owns."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -7,13 +8,16 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap
     from matplotlib.image import AxesImage
 
 Array = NDArray[Any]
 
 INK, MUTED, LEARNED, PUSHED_OUT = "#1b1f24", "#9aa4af", "#c2410c", "#64748b"
+BELOW, ABOVE, MARKED = "#3b82f6", "#ef4444", "#0f766e"
+NOTICEABLE = 0.1  # how far outside of [0, 1] a channel of a colour patch must be to be marked
 BEYOND = 0.5  # how far outside of [0, 1] values of a filter are told apart
-GAP = 2  # pixels between filters
+GAP = 0.36  # between filters, as a part of their height
 
 
 def plane(axes: "Axes", samples: Array, centers: Array, widths: Array, learned: NDArray[np.bool_]) -> None:
@@ -65,10 +69,14 @@ def filters(
     shape: tuple[int, ...],
     learned: NDArray[np.bool_],
     columns: int | None = None,
+    *,
+    numbers: Sequence[int] | None = None,
+    marked: Sequence[int] = (),
 ) -> "AxesImage":
     """Centers as the image patches that they are, numbered row by row; learned ones are framed.
 
-    Grey is within the domain [0, 1]; blue is below it and red above. Colour patches are clipped to it.
+    Grey is within the domain [0, 1]; blue is below it and red above. Colour patches are clipped to it, and
+    a pixel with a channel well below bears a blue dot, one well above a red dot.
 
     Parameters
     ----------
@@ -77,36 +85,104 @@ def filters(
     shape : of a patch, (height, width) or (height, width, 3)
     learned : (K,)
     columns : filters side by side, or None: as square as it goes
+    numbers : what to write above each filter, or None: 1 to K
+    marked : filters to be pointed out with a double frame, counting from 0
 
     Returns
     -------
     AxesImage : for a colour bar
     """
-    from matplotlib.colors import LinearSegmentedColormap
     from matplotlib.patches import Rectangle
 
-    if len(shape) not in (2, 3) or centers.shape != (len(learned), np.prod(shape)):
-        raise ValueError(
-            f"centers must be (K, {np.prod(shape)}) for patches of shape {shape}, and learned (K,); got "
-            f"centers of shape {centers.shape} and {len(learned)} learned."
-        )
+    grid = _Grid(centers, shape, learned, columns)
     height, width, *colours = shape
-    columns = columns or int(np.ceil(np.sqrt(len(centers))))
-    rows = -(-len(centers) // columns)
-    canvas = np.full((rows * (height + GAP) - GAP, columns * (width + GAP) - GAP, *colours), np.nan)
-    corners = [(k // columns * (height + GAP), k % columns * (width + GAP)) for k in range(len(centers))]
-    for center, (y, x) in zip(centers, corners, strict=True):
-        canvas[y : y + height, x : x + width] = center.reshape(shape)
-    inside, outside = BEYOND / (1 + 2 * BEYOND), 1 / (1 + 2 * BEYOND)
-    ramp = [(0.0, "#3b82f6"), (inside, "#000000"), (inside + outside, "#ffffff"), (1.0, "#ef4444")]
-    cmap = LinearSegmentedColormap.from_list("domain", ramp).with_extremes(bad=(0.0, 0.0, 0.0, 0.0))
-    shown = np.clip(np.nan_to_num(canvas, nan=1.0), 0, 1) if colours else canvas
-    image = axes.imshow(shown, cmap=cmap, vmin=-BEYOND, vmax=1 + BEYOND, interpolation="nearest")
-    for k, (y, x) in enumerate(corners):
-        colour, line = (LEARNED, 2.4) if learned[k] else (PUSHED_OUT, 0.6)
+    shown = grid.canvas
+    if colours:
+        for sign, colour in ((-1, BELOW), (1, ABOVE)):
+            far = (sign * (np.nan_to_num(shown, nan=0.5) - 0.5)).max(axis=2) > 0.5 + NOTICEABLE
+            rows, places = np.nonzero(far)
+            axes.scatter(places, rows, s=2.5, c=colour, linewidths=0, zorder=3)
+        shown = np.dstack([np.clip(np.nan_to_num(shown), 0, 1), ~np.isnan(shown[..., 0])])
+    image = axes.imshow(shown, cmap=_colours(), vmin=-BEYOND, vmax=1 + BEYOND, interpolation="nearest")
+    for k, (y, x) in enumerate(grid.corners):
+        colour, line = (LEARNED, 2.0) if learned[k] else (PUSHED_OUT, 0.6)
         axes.add_patch(Rectangle((x - 0.5, y - 0.5), width, height, fill=False, ec=colour, lw=line))
-        axes.text(x - 0.4, y - 0.65, str(k + 1), fontsize=7, color=colour)
+        above = y - 0.5 - height * 0.06
+        if k in marked:
+            out = grid.gap / 4
+            above -= out
+            axes.add_patch(
+                Rectangle(
+                    (x - 0.5 - out, y - 0.5 - out),
+                    width + 2 * out,
+                    height + 2 * out,
+                    fill=False,
+                    ec=MARKED,
+                    lw=1.2,
+                )
+            )
+        number = str(k + 1 if numbers is None else numbers[k])
+        axes.text(x - 0.4, above, number, fontsize=6.5, color=colour)
     axes.set_axis_off()
-    axes.set_xlim(-1, canvas.shape[1])
-    axes.set_ylim(canvas.shape[0], -2)
+    room = grid.gap / 2
+    axes.set_xlim(-0.5 - room, shown.shape[1] - 0.5 + room)
+    axes.set_ylim(shown.shape[0] - 0.5 + room, -0.5 - grid.gap)
     return image
+
+
+def thumbnail(
+    centers: Array,
+    shape: tuple[int, ...],
+    learned: NDArray[np.bool_],
+    columns: int | None = None,
+    pixels: int = 3,
+) -> NDArray[np.uint8]:
+    """The same as a small picture without numbers, (height, width, 4): so many pixels for each of a patch."""
+    from matplotlib.colors import to_rgba
+
+    grid = _Grid(centers, shape, learned, columns)
+    height, width, *colours = shape
+    if colours:
+        painted = np.dstack([np.clip(np.nan_to_num(grid.canvas), 0, 1), ~np.isnan(grid.canvas[..., 0])])
+    else:
+        painted = _colours()((grid.canvas + BEYOND) / (1 + 2 * BEYOND))
+    whole = np.pad(painted, ((1, 1), (1, 1), (0, 0))).repeat(pixels, axis=0).repeat(pixels, axis=1)
+    for (y, x), it in zip(grid.corners, learned, strict=True):
+        if it:
+            top, left = (y + 1) * pixels - 2, (x + 1) * pixels - 2
+            bottom, right = top + height * pixels + 4, left + width * pixels + 4
+            inner = whole[top + 2 : bottom - 2, left + 2 : right - 2].copy()
+            whole[top:bottom, left:right] = to_rgba(LEARNED)
+            whole[top + 2 : bottom - 2, left + 2 : right - 2] = inner
+    return (whole * 255).round().astype(np.uint8)
+
+
+class _Grid:
+    """Filters laid out row by row, with gaps that are NaN."""
+
+    def __init__(
+        self, centers: Array, shape: tuple[int, ...], learned: NDArray[np.bool_], columns: int | None
+    ) -> None:
+        if len(shape) not in (2, 3) or centers.shape != (len(learned), np.prod(shape)):
+            raise ValueError(
+                f"centers must be (K, {np.prod(shape)}) for patches of shape {shape}, and learned (K,); got "
+                f"centers of shape {centers.shape} and {len(learned)} learned."
+            )
+        height, width, *colours = shape
+        columns = columns or int(np.ceil(np.sqrt(len(centers))))
+        rows = -(-len(centers) // columns)
+        self.gap = max(2, round(GAP * height))
+        down, right = height + self.gap, width + self.gap
+        self.canvas = np.full((rows * down - self.gap, columns * right - self.gap, *colours), np.nan)
+        self.corners = [(k // columns * down, k % columns * right) for k in range(len(centers))]
+        for center, (y, x) in zip(centers, self.corners, strict=True):
+            self.canvas[y : y + height, x : x + width] = center.reshape(shape)
+
+
+def _colours() -> "Colormap":
+    """Grey within [0, 1], blue below, red above."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    inside, outside = BEYOND / (1 + 2 * BEYOND), 1 / (1 + 2 * BEYOND)
+    ramp = [(0.0, BELOW), (inside, "#000000"), (inside + outside, "#ffffff"), (1.0, ABOVE)]
+    return LinearSegmentedColormap.from_list("domain", ramp).with_extremes(bad=(0.0, 0.0, 0.0, 0.0))

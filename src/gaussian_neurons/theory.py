@@ -50,24 +50,32 @@ def equivalent_width(dimensions: int, inhibition: float, like: Layout = SUBFIGUR
     ):
         if not value > 0:
             raise ValueError(f"{name} must be positive, got {value!r}.")
-    wanted = _log_repulsion(like.width, like.dimensions, like.inhibition)
+    wanted = log_repulsion(like.width, like.dimensions, like.inhibition)
     largest = dimensions / 2
-    if _log_repulsion(largest, dimensions, inhibition) < wanted:
+    if log_repulsion(largest, dimensions, inhibition) < wanted:
         raise ValueError(
             f"no width repels as much in {dimensions} dimensions with inhibition={inhibition:g}; "
             f"raise the inhibition."
         )
     smallest = largest
-    while _log_repulsion(smallest, dimensions, inhibition) >= wanted:
+    while log_repulsion(smallest, dimensions, inhibition) >= wanted:
         smallest /= 2
     return float(
-        brentq(lambda s: _log_repulsion(s, dimensions, inhibition) - wanted, smallest, largest, xtol=1e-12)
+        brentq(lambda s: log_repulsion(s, dimensions, inhibition) - wanted, smallest, largest, xtol=1e-12)
     )
 
 
-def _log_repulsion(width: float, dimensions: int, inhibition: float) -> float:
-    """Log of one side of the width equation: lambda / (sqrt(D) sigma^2) exp(-D / sigma)."""
-    return float(np.log(inhibition) - np.log(dimensions) / 2 - 2 * np.log(width) - dimensions / width)
+def log_repulsion(width: ArrayLike, dimensions: int, inhibition: float) -> Array:
+    """Log of one side of the width equation [8]: lambda / (sqrt(D) sigma^2) exp(-D / sigma).
+
+    Examples
+    --------
+    >>> log_repulsion([1.0, 12.5], dimensions=25, inhibition=1 / 9).round(2)  # Figure 2d's, and the most
+    array([-28.81, -10.86])
+    """
+    sigma = np.asarray(width, np.float64)
+    logs: Array = np.log(inhibition) - np.log(dimensions) / 2 - 2 * np.log(sigma) - dimensions / sigma
+    return logs
 
 
 def repulsion_distance(time: ArrayLike, width: float, start: float) -> Array:

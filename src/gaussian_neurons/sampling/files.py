@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from gaussian_neurons.mapped import mapping_of, release
 from gaussian_neurons.sampling.stream import Chunk, Forward, Stream, in_precision
-from gaussian_neurons.sampling.text import Csv, Format, JsonLines, chosen, parsed
+from gaussian_neurons.sampling.text import Csv, Format, JsonLines, NoNumbers, chosen, parsed
 
 Array = NDArray[Any]
 
@@ -48,7 +48,8 @@ def rows_from_file(
     Parameters
     ----------
     path : .csv, .tsv, .txt, .data, .jsonl, .ndjson (also compressed: .gz, .bz2, .zst, .lz4), .parquet, .npy
-    columns : names or numbers of the columns to read, or None for all
+    columns : names or numbers of the columns to read, or a function that gives them for the list of all
+        names, or None for all
     format : "csv", "parquet", "npy" or "jsonl", where the name does not tell
     dtype : float32 or float64, or None: as the file has them, float64 for text
     delimiter : of a CSV file, or None to see from its first line
@@ -120,8 +121,9 @@ class NpyRows(Stream):
             raise ValueError(f"{str(path)!r} must hold a table of numbers, got shape {x.shape} of {x.dtype}.")
         names = [str(k) for k in range(x.shape[1])]
         self._path, self._x, self._dtype = path, x, dtype
-        self._columns = None if columns is None else chosen(names, columns)
-        self.n_features = x.shape[1] if self._columns is None else len(self._columns)
+        picked = chosen(names, columns)
+        self._columns = None if picked == list(range(len(names))) else picked  # all of them: read in place
+        self.n_features = len(picked)
         self.length = len(x)
 
     def __repr__(self) -> str:
@@ -164,16 +166,19 @@ class ParquetRows(Forward):
             raise ValueError(f"{str(path)!r} has several columns of one name: {', '.join(schema.names)}.")
         self._path = path
         types = [schema.field(name).type for name in self._columns]
-        for name, kind in zip(self._columns, types, strict=True):
-            if not (pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_boolean(kind)):
-                raise ValueError(
-                    f"{str(path)!r}: column {name!r} holds {kind}, no numbers. Choose others with "
-                    f"columns=[...]; there are {', '.join(schema.names)}."
-                )
+        numbers = (pa.types.is_floating, pa.types.is_integer, pa.types.is_boolean)
+        held = {
+            name: str(kind)
+            for name, kind in zip(self._columns, types, strict=True)
+            if not any(is_one(kind) for is_one in numbers)
+        }
+        if held:
+            raise NoNumbers(str(path), held, schema.names)
         single = all(kind in (pa.float32(), pa.float16()) for kind in types)
         self._dtype = np.dtype(dtype or (np.float32 if single else np.float64))
         self._batches: Iterator[Any] = iter(())
         self.n_features, self.length = len(self._columns), self._file.metadata.num_rows
+        self.feature_names = list(self._columns)
 
     def __repr__(self) -> str:
         return f"rows_from_file({str(self._path)!r}): {', '.join(self._columns)}"
@@ -210,7 +215,7 @@ class TextRows(Forward):
 
     def __init__(self, path: Path, kind: str, columns: Any, dtype: Any, delimiter: Any, header: Any) -> None:
         self._path, self._dtype = path, np.dtype(dtype)
-        self._first = [line for block in itertools.islice(self._blocks(), 2) for _, line in block][:2]
+        self._first = self._first_lines()
         self._header = False
         self._form: Format
         try:
@@ -225,16 +230,35 @@ class TextRows(Forward):
             raise ValueError(f"{str(path)!r}: {error}") from None
         self._lines: Iterator[list[tuple[int, bytes]]] = iter(())
         self.n_features = len(self._form.columns)
+        names = [self._form.names[k] for k in self._form.columns]
+        named = self._header or getattr(self._form, "objects", False)
+        self.feature_names = names if named and len(set(names)) == len(names) else None
 
     def __repr__(self) -> str:
         names = [self._form.names[k] for k in self._form.columns]
         return f"rows_from_file({str(self._path)!r}): {', '.join(names)}"
+
+    def require_numbers(self) -> None:
+        """Raise NoNumbers where the first row holds words: a column of labels, most likely."""
+        if len(self._first) > self._header:
+            held = self._form.words(self._first[self._header].decode(errors="replace"))
+            if held:
+                raise NoNumbers(str(self._path), held, self._form.names)
 
     def describe(self) -> Mapping[str, Any]:
         """What the rows are a function of; the file is told by its first two lines, since it may grow."""
         told = {**vars(self._form), "header": self._header, "dtype": self._dtype.name}
         lines = hashlib.sha256(b"\n".join(self._first)).hexdigest()
         return {**super().describe(), **told, "file": lines}
+
+    def _first_lines(self) -> list[bytes]:
+        """The first two, or fewer; a pipe may take its time with any more."""
+        first: list[bytes] = []
+        for lines in self._blocks():
+            first += [line for _, line in lines]
+            if len(first) > 1:
+                break
+        return first[:2]
 
     def _begin(self, row: int) -> int:
         """At the row, without making numbers of the lines before it."""
@@ -254,13 +278,18 @@ class TextRows(Forward):
         block = b"\n".join(line for _, line in lines)
         return parsed(self._form, block, lines, self._path.name, self._dtype)
 
+    def _opened(self) -> Any:
+        import pyarrow as pa
+
+        return pa.input_stream(str(self._path), compression="detect")
+
     def _blocks(self) -> Iterator[list[tuple[int, bytes]]]:
         """Lines with their numbers, counting from 1, about 1 MiB at a time; blank ones are left out."""
         import pyarrow as pa
 
         number, rest = 0, b""
         try:
-            with pa.input_stream(str(self._path), compression="detect") as file:
+            with self._opened() as file:
                 while block := file.read(BLOCK):
                     if not number and not rest:
                         block = block.removeprefix(b"\xef\xbb\xbf")  # a byte order mark

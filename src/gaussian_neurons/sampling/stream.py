@@ -88,7 +88,7 @@ class Stream(ABC):
 
     position: int = 0  # the sample that `read` gives next
     n_features: int | None = None  # D, once it is known
-    feature_names: list[str] | None = None  # of the columns, where they are a frame's
+    feature_names: list[str] | None = None  # of the columns, where a frame or a file names them
     length: int | None = None  # rows that there are, or None: endless, or not known
     endless: bool = True
     in_a_thread: bool = True  # whether `draw` may be called in another thread

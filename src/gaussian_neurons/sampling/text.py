@@ -3,7 +3,7 @@
 import csv
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, Protocol
@@ -21,6 +21,18 @@ MISSING = ("", "na", "n/a", "nan", "null", "none", "?")
 DELIMITERS = ",;\t|"
 
 
+class NoNumbers(ValueError):
+    """Columns that hold something else than numbers."""
+
+    def __init__(self, path: str, held: Mapping[str, str], names: Sequence[str]) -> None:
+        name, what = next(iter(held.items()))
+        super().__init__(
+            f"{path!r}: column {name!r} holds {what}, no numbers. Choose others with columns=[...]; there "
+            f"are {', '.join(names)}."
+        )
+        self.path, self.held, self.names = path, dict(held), list(names)
+
+
 class Format(Protocol):
     """How numbers stand in a line."""
 
@@ -32,6 +44,9 @@ class Format(Protocol):
 
     def line(self, line: str) -> list[float]:
         """One line, or a ValueError that says what is wrong with it."""
+
+    def words(self, line: str) -> dict[str, str]:
+        """Those of the columns that are read in which a line holds words, each with its word, quoted."""
 
 
 def parsed(form: Format, block: bytes, lines: Sequence[tuple[int, bytes]], name: str, dtype: Any) -> Chunk:
@@ -127,6 +142,10 @@ class Csv:
             raise ValueError(f"has {len(cells)} cells, expected {len(self.names)}: {line.strip()[:SHOWN]!r}.")
         return [as_number(cells[k].strip(), self.names[k]) for k in self.columns]
 
+    def words(self, line: str) -> dict[str, str]:  # noqa: D102
+        cells = _cells(line, self.delimiter)
+        return _words({self.names[k]: cells[k].strip() for k in self.columns if k < len(cells)})
+
 
 @dataclass
 class JsonLines:
@@ -190,11 +209,26 @@ class JsonLines:
         expected = "an object" if self.objects else "an array"
         raise ValueError(f"is not {expected} like the first line: {line.strip()[:SHOWN]!r}.")
 
+    def words(self, line: str) -> dict[str, str]:  # noqa: D102
+        value = json.loads(line)
+        cells = value if self.objects else dict(zip(self.names, value, strict=True))
+        return _words({self.names[k]: cells[self.names[k]] for k in self.columns})
+
+
+def _words(cells: Mapping[str, Any]) -> dict[str, str]:
+    return {
+        name: repr(cell[:SHOWN])
+        for name, cell in cells.items()
+        if isinstance(cell, str) and cell.lower() not in MISSING and not _is_number(cell)
+    }
+
 
 def chosen(names: Sequence[str], wanted: Any) -> list[int]:
     """The numbers of the columns that are wanted, by name or by number; all where nothing is said."""
     if not len(names):
         raise ValueError("there are no columns.")
+    if callable(wanted):
+        wanted = wanted(list(names))
     if wanted is None:
         return list(range(len(names)))
     if isinstance(wanted, str | Integral):

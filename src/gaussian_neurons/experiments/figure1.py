@@ -1,0 +1,107 @@
+"""Figure 1: the surface of F with two neurons, its minimum, and the case where it is flat."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result
+from gaussian_neurons.experiments.lab import Lab
+from gaussian_neurons.experiments.layer import rounded
+from gaussian_neurons.plotting import INK, LEARNED, MUTED, PUSHED_OUT
+from gaussian_neurons.theory import cost_minimum, cost_surface
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class Config:
+    """The paper's example: one sample, a second neuron, and the first one anywhere."""
+
+    sample: tuple[float, float] = (0.3, 0.7)
+    second: tuple[float, float] = (0.7, 0.3)
+    width: float = 0.2
+    inhibition: float = 0.5
+    points: int = 61  # along each side of the surface
+
+
+def run(config: Config, seed: int, lab: Lab) -> Result:
+    """F over the unit square, where it is lowest, and F with the second neuron on the sample."""
+    side = np.linspace(0, 1, config.points)
+    places = np.stack(np.meshgrid(side, side), axis=-1)  # (points, points, 2): row y, column x
+    rule = (config.sample, config.width, config.inhibition)
+    surface = cost_surface(places, [config.second], *rule)
+    flat = cost_surface(places, [config.sample], *rule)
+    lowest = cost_minimum([config.second], *rule)
+    return {
+        "surface": rounded(surface),
+        "minimum": rounded(lowest),
+        "cost_at_minimum": float(cost_surface(lowest, [config.second], *rule)),
+        "flat_lowest": float(flat.min()),
+        "flat_highest": float(flat.max()),
+    }
+
+
+def draw(result: Result) -> "Figure":
+    """The surface, as the paper shows it, and as a map."""
+    from matplotlib.figure import Figure
+
+    config, surface = result["config"], np.array(result["surface"])
+    side = np.linspace(0, 1, len(surface))
+    figure = Figure(figsize=(8.2, 4.2), dpi=150, layout="constrained")
+    relief = figure.add_subplot(1, 2, 1, projection="3d")
+    relief.plot_surface(*np.meshgrid(side, side), surface, cmap="viridis", lw=0, rcount=61, ccount=61)
+    relief.view_init(32, -120)
+    relief.set_zlabel("F", fontsize=9, color=INK)
+    plan = figure.add_subplot(1, 2, 2)
+    levels = plan.contourf(side, side, surface, levels=24, cmap="viridis")
+    bar = figure.colorbar(levels, ax=plan, shrink=0.85)
+    for place, mark, name in (
+        (config["sample"], "x", "the sample x"),
+        (config["second"], "o", r"the second neuron $\mu_2$"),
+        (result["minimum"], "*", f"lowest: ({result['minimum'][0]:.2f}, {result['minimum'][1]:.2f})"),
+    ):
+        colour = {"x": MUTED, "o": PUSHED_OUT, "*": LEARNED}[mark]
+        edge = None if mark == "x" else "white"
+        plan.scatter(place[0], place[1], marker=mark, s=60, c=colour, edgecolors=edge, label=name)
+    plan.legend(fontsize=7.5, loc="upper center", bbox_to_anchor=(0.5, -0.16), frameon=False, labelcolor=INK)
+    plan.set_aspect("equal")
+    for axes in (relief, plan):
+        axes.set_xlabel(r"$\mu_1$, first coordinate", fontsize=8, color=INK)
+        axes.set_ylabel("second", fontsize=8, color=INK)
+        axes.tick_params(colors=INK, labelsize=7)
+    bar.ax.tick_params(colors=INK, labelsize=7)
+    return figure
+
+
+EXPERIMENT = Experiment(
+    name="figure1",
+    title="the surface of F with two neurons, its minimum, and the flat case",
+    config=Config(),
+    run=run,
+    draw=draw,
+    data=None,
+    seconds=1,
+    samples=0,
+    published={"minimum": [0.24, 0.76], "flat": -1.0},
+    quantities=(
+        Quantity("minimum, first coordinate", lambda result: result["minimum"][0], 0.24, digits=2),
+        Quantity("minimum, second coordinate", lambda result: result["minimum"][1], 0.76, digits=2),
+        Quantity(
+            "F where the second neuron is on the sample", lambda result: result["flat_lowest"], -1, digits=2
+        ),
+    ),
+    claims=(
+        Claim(
+            "The minimum lies at about (0.24, 0.76).",
+            lambda result: [bool(np.allclose(result["minimum"], [0.24, 0.76], atol=0.005))],
+        ),
+        Claim(
+            "With μ₂ = x the surface is flat, F = −1.",
+            lambda result: [
+                bool(np.allclose([result["flat_lowest"], result["flat_highest"]], -1, atol=1e-12))
+            ],
+        ),
+    ),
+)

@@ -1,0 +1,92 @@
+"""Figure 2b: the same after ten times as many samples. The filters stay."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gaussian_neurons.experiments import layer, pictures, places
+from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result, learned
+from gaussian_neurons.experiments.lab import Lab
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class Config(layer.Layer):
+    """Figure 2's settings, N = 10^7."""
+
+    n_samples: int = 10_000_000
+    n_samples_before: int = 1_000_000  # Figure 2a's: where the filters are compared
+
+
+def run(config: Config, seed: int, lab: Lab) -> Result:
+    """Learn as long as Figure 2a, then ten times as long, and see how far each filter moved meanwhile."""
+    model, stream = config.neurons(seed), config.stream(lab.data, seed)
+    before = layer.facts(lab.learn(model, stream, config.n_samples_before, "as-2a"))
+    after = layer.facts(lab.learn(model, stream, config.n_samples - config.n_samples_before, "on"))
+    return {**after, "at_2a": before, **moved(before, after)}
+
+
+def moved(before: Result, after: Result) -> Result:
+    """How far each neuron that had learned is from where it was."""
+    then, now = np.array(before["centers"]), np.array(after["centers"])
+    numbers = np.flatnonzero(before["is_learned"])
+    return {
+        "moved": [
+            {"neuron": int(k), "distance": d, "still_learned": after["is_learned"][k], "same": same}
+            for k, d, same in zip(
+                numbers,
+                layer.rounded(places.distance(now, then)[numbers]),
+                places.same(now, then)[numbers].tolist(),
+                strict=True,
+            )
+        ],
+        "found_later": np.flatnonzero(
+            np.array(after["is_learned"]) & ~np.array(before["is_learned"])
+        ).tolist(),
+    }
+
+
+def stayed(result: Result) -> list[bool]:
+    """For each filter that had been learned, whether it is still learned and the same."""
+    return [filter["same"] and filter["still_learned"] for filter in result["moved"]]
+
+
+def farthest(result: Result) -> float | None:
+    """The longest way that a filter went."""
+    return max((filter["distance"] for filter in result["moved"]), default=None)
+
+
+def draw(result: Result) -> "Figure":
+    """Before and after."""
+    before, after, config = result["at_2a"], result, result["config"]
+    return pictures.draw_panels(
+        result,
+        [
+            pictures.Panel(f"N = {config['n_samples_before']:,} (2a): {before['learned']} learned", before),
+            pictures.Panel(f"N = {config['n_samples']:,} (2b): {after['learned']} learned", after),
+        ],
+    )
+
+
+EXPERIMENT = Experiment(
+    name="figure2b",
+    title="2a learned on to 10⁷ samples: the filters stay",
+    config=Config(),
+    run=run,
+    draw=draw,
+    data="mnist",
+    seconds=4,
+    samples=10_000_000,
+    published={"learned": 8},
+    quantities=(
+        learned(8),
+        Quantity("farthest way of a filter, a pixel's root mean square", farthest, digits=3),
+        Quantity("filters found after 2a", lambda result: len(result["found_later"]), 1),
+    ),
+    claims=(
+        Claim("The filters are similar to those of 2a: each learned one is still where it was.", stayed),
+    ),
+)

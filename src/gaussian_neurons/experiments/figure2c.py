@@ -1,0 +1,46 @@
+"""Figure 2c: half the width, more filters than 2b."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from gaussian_neurons.experiments import layer, pictures
+from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result, learned
+
+run, draw = layer.run, pictures.draw_filters
+
+
+@dataclass(frozen=True)
+class Config(layer.Layer):
+    """Figure 2's settings at half the width, N = 10^7."""
+
+    n_samples: int = 10_000_000
+    width: float = 0.5
+
+
+def compare(result: Result, others: Mapping[str, Result]) -> Result:
+    """How many more filters than Figure 2b with the same seed."""
+    return {"more_than_2b": result["learned"] - others["figure2b"]["learned"]}
+
+
+def more(result: Result) -> list[bool]:
+    """Whether there are more than in 2b."""
+    return [result["more_than_2b"] > 0] if "more_than_2b" in result else []
+
+
+MORE_THAN_2B = Quantity("more than 2b with the same seed", lambda result: result.get("more_than_2b"), 3)
+
+EXPERIMENT = Experiment(
+    name="figure2c",
+    title="half the width, σ = ½: more filters than 2b",
+    config=Config(),
+    run=run,
+    draw=draw,
+    data="mnist",
+    seconds=4,
+    samples=10_000_000,
+    published={"learned": 11, "more_than_2b": 3},
+    quantities=(learned(11), MORE_THAN_2B),
+    claims=(Claim("A smaller width finds more patterns than 2b.", more),),
+    compare=compare,
+    compares_with=("figure2b",),
+)

@@ -1,0 +1,85 @@
+"""Figure 2d: less inhibition, more filters than 2b; with still less, filters fall into each other."""
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gaussian_neurons.experiments import figure2c, layer, pictures
+from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result, learned
+from gaussian_neurons.experiments.lab import Lab
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+NEAR_ZERO = 0.1  # largest root mean square of a pixel in a filter that is called (0, ..., 0)
+
+
+@dataclass(frozen=True)
+class Config(layer.Layer):
+    """Figure 2's settings with less inhibition, N = 10^7."""
+
+    n_samples: int = 10_000_000
+    inhibition: float = 1 / 9
+    lower_inhibition: float = 0.1  # at which the text tells of equal centers near 0
+
+
+def run(config: Config, seed: int, lab: Lab) -> Result:
+    """Learn with both inhibitions."""
+    found = layer.facts(layer.learn(config, seed, lab))
+    lower = replace(config, inhibition=config.lower_inhibition)
+    collapsed = layer.facts(layer.learn(lower, seed, lab, "lower"))
+    return {
+        **found,
+        "equal_near_zero": equal_near_zero(found),
+        "lower": {**collapsed, "equal_near_zero": equal_near_zero(collapsed)},
+    }
+
+
+def equal_near_zero(found: Result) -> list[int]:
+    """The neurons that share one place near (0, ..., 0), counting from 0; none where it is one alone."""
+    size = np.sqrt((np.array(found["centers"]) ** 2).mean(axis=1))
+    together = sorted({k for pair in found["twins"] for k in pair})
+    return [k for k in together if size[k] < NEAR_ZERO]
+
+
+def draw(result: Result) -> "Figure":
+    """Both inhibitions."""
+    lower = result["lower"]
+    return pictures.draw_panels(
+        result,
+        [
+            pictures.Panel(f"λ = 1/9: {pictures.summary(result)}", result, marked=result["equal_near_zero"]),
+            pictures.Panel(f"λ = 1/10: {pictures.summary(lower)}", lower, marked=lower["equal_near_zero"]),
+        ],
+    )
+
+
+EXPERIMENT = Experiment(
+    name="figure2d",
+    title="less inhibition, λ = 1/9: more filters than 2b; equal ones at 1/10",
+    config=Config(),
+    run=run,
+    draw=draw,
+    data="mnist",
+    seconds=8,
+    samples=20_000_000,
+    published={"learned": 12, "more_than_2b": 4, "equal_near_zero_at_lower_inhibition": 2},
+    quantities=(
+        learned(12),
+        replace(figure2c.MORE_THAN_2B, published=4),
+        Quantity(
+            "equal centers near 0 at λ = 1/10", lambda result: len(result["lower"]["equal_near_zero"]), 2
+        ),
+        Quantity("equal centers near 0 at λ = 1/9", lambda result: len(result["equal_near_zero"])),
+    ),
+    claims=(
+        Claim("Less inhibition finds more patterns than 2b.", figure2c.more),
+        Claim(
+            "At λ = 1/10, filters fall into each other near (0, …, 0).",
+            lambda result: [len(result["lower"]["equal_near_zero"]) >= 2],
+        ),
+    ),
+    compare=figure2c.compare,
+    compares_with=("figure2b",),
+)

@@ -1,0 +1,30 @@
+"""Figure 2f: only images of the digit 1."""
+
+from dataclasses import dataclass
+
+from gaussian_neurons.experiments import layer, pictures
+from gaussian_neurons.experiments.experiment import Experiment, learned
+
+run, draw = layer.run, pictures.draw_filters
+
+
+@dataclass(frozen=True)
+class Config(layer.Layer):
+    """Figure 2's settings at half the width, on 1s."""
+
+    width: float = 0.5
+    digits: tuple[int, ...] | None = (1,)
+
+
+EXPERIMENT = Experiment(
+    name="figure2f",
+    title="learned from 1s only, σ = ½",
+    config=Config(),
+    run=run,
+    draw=draw,
+    data="mnist",
+    seconds=0.4,
+    samples=1_000_000,
+    published={"learned": 3},
+    quantities=(learned(3),),
+)

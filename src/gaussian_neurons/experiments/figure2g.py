@@ -1,0 +1,110 @@
+"""Figure 2g: the neurons of 2f learn on from 2s. What they knew stays, and more comes."""
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gaussian_neurons import GaussianNeurons
+from gaussian_neurons.experiments import figure2f, layer, pictures, places
+from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result, learned
+from gaussian_neurons.experiments.lab import Lab
+from gaussian_neurons.sampling import Stream
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+EXCLUSIVE = 0.25  # largest mean response to 1s, as a part of that to 2s, of a pattern that only the 2s have
+UNSEEN = 1 << 40  # a place in the streams that no learning comes to
+LOOKED_AT = 100_000  # samples of each digit
+
+
+@dataclass(frozen=True)
+class Config(figure2f.Config):
+    """Figure 2f's settings, then the same on 2s."""
+
+    digits_after: tuple[int, ...] | None = (2,)
+    n_samples_after: int = 1_000_000
+
+
+def run(config: Config, seed: int, lab: Lab) -> Result:
+    """Learn from 1s, then from 2s."""
+    ones = config.stream(lab.data, seed)
+    twos = replace(config, digits=config.digits_after).stream(lab.data, seed)
+    model = lab.learn(config.neurons(seed), ones, config.n_samples, "as-2f")
+    before = layer.facts(model)
+    after = layer.facts(lab.learn(model, twos, config.n_samples_after, "on"))
+    return {**after, "at_2f": before, **kept_and_added(model, before, after, ones, twos)}
+
+
+def kept_and_added(
+    model: GaussianNeurons, before: Result, after: Result, ones: Stream, twos: Stream
+) -> Result:
+    """What became of the filters of the 1s, and whether the patterns of the new ones occur in 1s."""
+    then, now = np.array(before["centers"]), np.array(after["centers"])
+    known, knows = np.array(before["is_learned"], bool), np.array(after["is_learned"], bool)
+    to_ones, to_twos = (model.transform(s.seek(UNSEEN).read(LOOKED_AT)).mean(axis=0) for s in (ones, twos))
+    moved, alike = places.distance(now, then), places.same(now, then)
+    return {
+        "kept": [
+            {
+                "neuron": int(k),
+                "distance": float(moved[k]),
+                "same": bool(alike[k]),
+                "still_learned": bool(knows[k]),
+            }
+            for k in np.flatnonzero(known)
+        ],
+        "added": [
+            {
+                "neuron": int(k),
+                "mean_response_to_ones": float(to_ones[k]),
+                "mean_response_to_twos": float(to_twos[k]),
+                "only_in_twos": bool(to_ones[k] <= EXCLUSIVE * to_twos[k]),
+            }
+            for k in np.flatnonzero(knows & ~known)
+        ],
+    }
+
+
+def draw(result: Result) -> "Figure":
+    """Before and after; filters that are new are pointed out."""
+    before = result["at_2f"]
+    added: list[Any] = [filter["neuron"] for filter in result["added"]]
+    return pictures.draw_panels(
+        result,
+        [
+            pictures.Panel(f"1s (2f): {pictures.summary(before)}", before),
+            pictures.Panel(f"then 2s (2g): {pictures.summary(result)}", result, marked=added),
+        ],
+    )
+
+
+EXPERIMENT = Experiment(
+    name="figure2g",
+    title="2f learned on from 2s only: what was known stays, more comes",
+    config=Config(),
+    run=run,
+    draw=draw,
+    data="mnist",
+    seconds=1,
+    samples=2_000_000,
+    published={"kept": 3},
+    quantities=(
+        learned(),
+        Quantity("filters of the 1s that are still alike", lambda r: sum(f["same"] for f in r["kept"]), 3),
+        Quantity("filters added by the 2s", lambda r: len(r["added"])),
+        Quantity("of them in the 2s only", lambda r: sum(f["only_in_twos"] for f in r["added"])),
+    ),
+    claims=(
+        Claim(
+            "The filters of the 1s are largely similar after the 2s.",
+            lambda r: [f["same"] for f in r["kept"]],
+        ),
+        Claim("Additional filters were learned.", lambda r: [len(r["added"]) > 0]),
+        Claim(
+            "They mainly stand for patterns that only the 2s have.",
+            lambda r: [f["only_in_twos"] for f in r["added"]],
+        ),
+    ),
+)

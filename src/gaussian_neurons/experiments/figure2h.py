@@ -1,0 +1,74 @@
+"""Figure 2h: k-means with sixteen clusters, for comparison."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.cluster import KMeans
+
+from gaussian_neurons.diagnostics import domain_distance
+from gaussian_neurons.experiments import layer, pictures
+from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result
+from gaussian_neurons.experiments.lab import Lab
+
+draw = pictures.draw_filters
+
+
+@dataclass(frozen=True)
+class Config(layer.Layer):
+    """As many patches as 2a, all at once; width, inhibition and rates have no part in it."""
+
+    n_clusters: int = 16
+
+
+def run(config: Config, seed: int, lab: Lab) -> Result:
+    """Cluster patches with k-means, Lloyd's algorithm from a k-means++ start."""
+    patches = config.stream(lab.data, seed).read(config.n_samples)
+    begin = time.perf_counter()
+    found = KMeans(config.n_clusters, n_init=1, random_state=seed).fit(patches)
+    lab.count(config.n_samples, time.perf_counter() - begin)
+    centers = found.cluster_centers_
+    corner = np.ones(centers.shape[1])
+    return {
+        "learned": config.n_clusters,
+        "is_learned": [True] * config.n_clusters,
+        "domain_distance": layer.rounded(domain_distance(centers, 0 * corner, corner)),
+        "share": layer.rounded(np.bincount(found.labels_, minlength=config.n_clusters) / len(patches)),
+        "centers": layer.rounded(centers),
+        "passes": int(found.n_iter_),
+        "mean_squared_distance": float(found.inertia_ / len(patches)),
+    }
+
+
+def compare(result: Result, others: Mapping[str, Result]) -> Result:
+    """How many filters the rule learned in 2b with the same seed."""
+    return {"learned_in_2b": others["figure2b"]["learned"]}
+
+
+def fewer(result: Result) -> list[bool]:
+    """Whether the rule found fewer."""
+    return [result["learned_in_2b"] < result["learned"]] if "learned_in_2b" in result else []
+
+
+EXPERIMENT = Experiment(
+    name="figure2h",
+    title="k-means with 16 clusters, for comparison",
+    config=Config(),
+    run=run,
+    draw=draw,
+    data="mnist",
+    seconds=10,
+    samples=1_000_000,
+    published={"learned": 16},
+    quantities=(
+        Quantity("clusters, as told", lambda result: result["learned"], 16),
+        Quantity(
+            "filters that the rule learned by itself in 2b", lambda result: result.get("learned_in_2b"), 8
+        ),
+        Quantity("passes over the patches", lambda result: result["passes"]),
+    ),
+    claims=(Claim("The learning rule does not learn as many filters from such small patches.", fewer),),
+    compare=compare,
+    compares_with=("figure2b",),
+)

@@ -1,0 +1,57 @@
+"""Figure 3a: patches of 9 x 9, with the width that the width equation gives."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from gaussian_neurons.experiments import layer, pictures
+from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result, learned
+from gaussian_neurons.theory import equivalent_width
+
+run, draw = layer.run, pictures.draw_filters
+
+ROUGHLY = 3  # filters more or fewer that are still "roughly the same number"
+
+
+@dataclass(frozen=True)
+class Config(layer.Layer):
+    """D = 9 x 9, N = 10^7; K as in Figure 2."""
+
+    n_samples: int = 10_000_000
+    size: int = 9
+    width: float = equivalent_width(9 * 9, inhibition=0.015)
+    inhibition: float = 0.015
+
+
+def compare(result: Result, others: Mapping[str, Result]) -> Result:
+    """How many filters more than Figure 2d with the same seed."""
+    return {"more_than_2d": result["learned"] - others["figure2d"]["learned"]}
+
+
+def roughly_as_many(result: Result) -> list[bool]:
+    """Whether there are about as many as in 2d."""
+    return [abs(result["more_than_2d"]) <= ROUGHLY] if "more_than_2d" in result else []
+
+
+QUANTITIES = (
+    learned(),
+    Quantity("more than 2d with the same seed", lambda result: result.get("more_than_2d")),
+)
+CLAIMS = (
+    Claim(f"Roughly the same number of filters as 2d (up to {ROUGHLY} more or fewer).", roughly_as_many),
+)
+
+EXPERIMENT = Experiment(
+    name="figure3a",
+    title="patches of 9 × 9, σ from the width equation",
+    config=Config(),
+    run=run,
+    draw=draw,
+    data="mnist",
+    seconds=9,
+    samples=10_000_000,
+    published={"width": 4.14},
+    quantities=(Quantity("σ", lambda result: result["config"]["width"], 4.14, digits=2), *QUANTITIES),
+    claims=CLAIMS,
+    compare=compare,
+    compares_with=("figure2d",),
+)

@@ -1,0 +1,67 @@
+"""Figure 5a: nine neurons with fixed widths: 4 as the text has it, and 6 as the caption has it."""
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from gaussian_neurons.experiments import layer, pictures
+from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result, learned
+from gaussian_neurons.experiments.lab import Lab
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class Config(layer.Layer):
+    """Figure 5's settings without width updates."""
+
+    n_samples: int = 10_000_000
+    n_neurons: int = 9
+    width: float = 4.0
+    caption_width: float = 6.0
+
+
+def run(config: Config, seed: int, lab: Lab) -> Result:
+    """Learn with both widths."""
+    caption = replace(config, width=config.caption_width)
+    found = layer.facts(layer.learn(config, seed, lab))
+    return {**found, "caption": layer.facts(layer.learn(caption, seed, lab, "caption"))}
+
+
+def draw(result: Result) -> "Figure":
+    """Both widths."""
+    config = result["config"]
+    return pictures.draw_panels(
+        result,
+        [
+            pictures.Panel(f"σ = {width:g}, {where}:\n{pictures.summary(layer)}", layer)
+            for width, where, layer in (
+                (config["width"], "the text", result),
+                (config["caption_width"], "the caption", result["caption"]),
+            )
+        ],
+    )
+
+
+EXPERIMENT = Experiment(
+    name="figure5a",
+    title="9 neurons with fixed widths: σ = 4 (text) and σ = 6 (caption)",
+    config=Config(),
+    run=run,
+    draw=draw,
+    data="mnist",
+    seconds=7,
+    samples=20_000_000,
+    published={"learned": 3},
+    quantities=(
+        learned(3),
+        Quantity("filters learned at σ = 6", lambda result: result["caption"]["learned"], 3),
+    ),
+    claims=(
+        Claim("3 filters at σ = 4, the width in the text.", lambda result: [result["learned"] == 3]),
+        Claim(
+            "3 filters at σ = 6, the width in the caption.",
+            lambda result: [result["caption"]["learned"] == 3],
+        ),
+    ),
+)

@@ -1,0 +1,32 @@
+"""Figure 5b: nine neurons with fixed, large widths."""
+
+from dataclasses import dataclass
+
+from gaussian_neurons.experiments import layer, pictures
+from gaussian_neurons.experiments.experiment import Claim, Experiment, learned
+
+run, draw = layer.run, pictures.draw_filters
+
+
+@dataclass(frozen=True)
+class Config(layer.Layer):
+    """Figure 5's settings without width updates."""
+
+    n_samples: int = 10_000_000
+    n_neurons: int = 9
+    width: float = 14.0
+
+
+EXPERIMENT = Experiment(
+    name="figure5b",
+    title="9 neurons with fixed widths, σ = 14",
+    config=Config(),
+    run=run,
+    draw=draw,
+    data="mnist",
+    seconds=3,
+    samples=10_000_000,
+    published={"learned": 2},
+    quantities=(learned(2),),
+    claims=(Claim("2 filters were learned.", lambda result: [result["learned"] == 2]),),
+)

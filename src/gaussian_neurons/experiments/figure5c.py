@@ -1,0 +1,110 @@
+"""Figure 5c: nine neurons that adapt their widths, from 6; 5d and 5e start elsewhere and should end alike."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gaussian_neurons.experiments import layer, pictures, places
+from gaussian_neurons.experiments.experiment import Claim, Experiment, Result, learned
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+run = layer.run
+
+ALIKE = 0.1  # largest difference of two widths that pass for one, as a part of the larger
+STARTS = {"figure5c": 6.0, "figure5d": 10.0, "figure5e": 14.0}
+
+
+@dataclass(frozen=True)
+class Config(layer.Layer):
+    """Figure 5's settings with width updates, on neighbourhoods with noise 0.1."""
+
+    n_samples: int = 10_000_000
+    n_neurons: int = 9
+    width: float = STARTS["figure5c"]
+    width_learning_rate: float = 0.1
+    noise: float | None = 0.1
+
+
+def learned_widths(result: Result) -> list[float]:
+    """The widths of the neurons that learned, in order of size."""
+    return sorted(width for width, it in zip(result["widths"], result["is_learned"], strict=True) if it)
+
+
+def compare(result: Result, others: Mapping[str, Result]) -> Result:
+    """Whether the same filters and widths came from the other starts with the same seed."""
+    return {"other_starts": {name: alike(result, other) for name, other in others.items()}}
+
+
+def alike(one: Result, other: Result) -> Result:
+    """The learned filters of two results, pair by pair."""
+    places_of = [layer.learned_centers(result) for result in (one, other)]
+    widths_of = [np.array(result["widths"])[np.array(result["is_learned"], bool)] for result in (one, other)]
+    first, second = places.paired(*places_of)
+    apart = places.distance(places_of[0][first], places_of[1][second])
+    widths = widths_of[0][first], widths_of[1][second]
+    unlike = np.abs(widths[0] - widths[1]) / np.maximum(*widths)
+    as_many = len(places_of[0]) == len(places_of[1])
+    return {
+        "as_many": as_many,
+        "distances": layer.rounded(apart),
+        "width_differences": layer.rounded(unlike),
+        "same_filters": bool(as_many and (apart <= places.ALIKE).all()),
+        "same_widths": bool(as_many and (unlike <= ALIKE).all()),
+    }
+
+
+def draw(result: Result) -> "Figure":
+    """The filters, with the widths of the learned ones."""
+    widths = ", ".join(f"{width:.1f}" for width in learned_widths(result))
+    start = result["config"]["width"]
+    title = f"σ from {start:g}: {pictures.summary(result)}\nwidths {widths or '-'}"
+    return pictures.draw_panels(result, [pictures.Panel(title, result)])
+
+
+def same_from_other_starts(what: str) -> Claim:
+    """The claim that other starting widths lead to the same filters, or widths."""
+    return Claim(
+        f"The same {what} from the other starting widths.",
+        lambda result: [other[f"same_{what}"] for other in result.get("other_starts", {}).values()],
+    )
+
+
+def width_left_its_start(result: Result) -> list[bool]:
+    """For each neuron, whether its width tells what its place does: it left its start where it learned."""
+    start = result["config"]["width"]
+    return [
+        (width <= 0.9 * start) == it for width, it in zip(result["widths"], result["is_learned"], strict=True)
+    ]
+
+
+CLAIMS = (
+    same_from_other_starts("filters"),
+    same_from_other_starts("widths"),
+    Claim("Neurons that learned can be told by their widths, which left the start.", width_left_its_start),
+)
+
+
+def others_than(name: str) -> tuple[str, ...]:
+    """The other starts."""
+    return tuple(other for other in STARTS if other != name)
+
+
+EXPERIMENT = Experiment(
+    name="figure5c",
+    title="9 neurons that adapt their widths, from σ = 6",
+    config=Config(),
+    run=run,
+    draw=draw,
+    data="mnist",
+    seconds=6,
+    samples=10_000_000,
+    published={"learned": 4},
+    quantities=(learned(4),),
+    claims=CLAIMS,
+    compare=compare,
+    compares_with=others_than("figure5c"),
+)

@@ -1,0 +1,23 @@
+"""Figure 5e: nine neurons that adapt their widths, from 14."""
+
+from dataclasses import dataclass, replace
+
+from gaussian_neurons.experiments import figure5c
+
+
+@dataclass(frozen=True)
+class Config(figure5c.Config):
+    """Figure 5c's settings from another start."""
+
+    width: float = figure5c.STARTS["figure5e"]
+
+
+run, draw = figure5c.run, figure5c.draw
+
+EXPERIMENT = replace(
+    figure5c.EXPERIMENT,
+    name="figure5e",
+    title="9 neurons that adapt their widths, from σ = 14",
+    config=Config(),
+    compares_with=figure5c.others_than("figure5e"),
+)

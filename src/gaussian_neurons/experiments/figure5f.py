@@ -1,0 +1,66 @@
+"""Figure 5f: fifty neurons on colour patches that adapt their widths, from 10."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from gaussian_neurons.experiments import figure4, figure5c, pictures
+from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result, learned
+
+run, draw = figure4.run, pictures.draw_filters
+
+ALMOST = 3  # filters fewer or more that are still "almost the same number"
+
+
+@dataclass(frozen=True)
+class Config(figure4.Config):
+    """Figure 4's inhibition, with width updates, on neighbourhoods with noise 0.15."""
+
+    width: float = 10.0
+    width_learning_rate: float = 0.1
+    noise: float | None = 0.15
+
+
+def compare(result: Result, others: Mapping[str, Result]) -> Result:
+    """How many filters more than Figure 4 with the same seed."""
+    return {"more_than_4": result["learned"] - others["figure4"]["learned"]}
+
+
+def almost_as_many(result: Result) -> list[bool]:
+    """Whether there are almost as many as in Figure 4."""
+    return [abs(result["more_than_4"]) <= ALMOST] if "more_than_4" in result else []
+
+
+def median_width(result: Result) -> float | None:
+    """The middle one of the learned widths."""
+    widths = figure5c.learned_widths(result)
+    return float(np.median(widths)) if widths else None
+
+
+EXPERIMENT = Experiment(
+    name="figure5f",
+    title="50 neurons on colour patches that adapt their widths, from σ = 10",
+    config=Config(),
+    run=run,
+    draw=draw,
+    data="cifar10",
+    seconds=110,
+    samples=10_000_000,
+    published={"learned": None},
+    quantities=(
+        learned(),
+        Quantity("more than Figure 4 with the same seed", lambda result: result.get("more_than_4")),
+        Quantity("median width of the learned", median_width, digits=2),
+    ),
+    claims=(
+        Claim(f"Almost as many filters as Figure 4 (up to {ALMOST} fewer or more).", almost_as_many),
+        Claim(
+            "The widths of the learned filters were reduced.",
+            lambda result: [width < result["config"]["width"] for width in figure5c.learned_widths(result)],
+        ),
+        *figure4.KINDS,
+    ),
+    compare=compare,
+    compares_with=("figure4",),
+)

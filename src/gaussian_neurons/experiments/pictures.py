@@ -1,0 +1,98 @@
+"""The paper's pictures: grids of numbered filters side by side, with one colour bar."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gaussian_neurons.experiments.experiment import Result
+from gaussian_neurons.plotting import BEYOND, INK, filters
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+CELL = 0.62  # inches for one filter
+ROOM_FOR_A_TITLE = 0.62  # inches
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One grid of filters."""
+
+    title: str
+    layer: Result  # centers and is_learned, as `layer.facts` has them
+    numbers: Sequence[int] | None = None  # of the filters, where they are not 1 to K
+    marked: Sequence[int] = ()  # filters to be pointed out, counting from 0
+
+
+def draw_filters(result: Result) -> "Figure":
+    """One grid: the filters of a result."""
+    return draw_panels(result, [Panel(summary(result), result)])
+
+
+def summary(layer: Result) -> str:
+    """How many of how many learned."""
+    return f"{layer['learned']} of {len(layer['centers'])} learned"
+
+
+def draw_panels(result: Result, panels: Sequence[Panel]) -> "Figure":
+    """Grids side by side, all with the settings' patch size, over one line about the data."""
+    from matplotlib.figure import Figure
+
+    shape = patch_shape(result)
+    grids = [columns_for(len(panel.layer["centers"])) for panel in panels]
+    rows = max(
+        -(-len(panel.layer["centers"]) // columns) for panel, columns in zip(panels, grids, strict=True)
+    )
+    figure = Figure(
+        figsize=(sum(grids) * CELL + 0.5 * len(panels) + 0.7, rows * CELL + ROOM_FOR_A_TITLE + 0.4),
+        dpi=150,
+        layout="constrained",
+    )
+    axes = figure.subplots(1, len(panels), squeeze=False, width_ratios=grids)[0]
+    for axis, panel, columns in zip(axes, panels, grids, strict=True):
+        image = filters(
+            axis,
+            np.array(panel.layer["centers"]),
+            shape,
+            np.array(panel.layer["is_learned"], bool),
+            columns,
+            numbers=panel.numbers,
+            marked=panel.marked,
+        )
+        axis.set_title(panel.title, fontsize=9, loc="left", color=INK)
+    if len(shape) == 2:
+        bar = figure.colorbar(image, ax=list(axes), shrink=0.75, aspect=18, ticks=[-BEYOND, 0, 1, 1 + BEYOND])
+        bar.outline.set_visible(False)
+        bar.ax.tick_params(colors=INK, labelsize=8)
+    about(figure, result)
+    return figure
+
+
+def about(figure: "Figure", result: Result) -> None:
+    """A line on which data and seed a picture is of."""
+    data = "" if result["data"] is None else f"{result['data']['name']}, seed {result['seed']}"
+    figure.supxlabel(data, fontsize=7, x=0.02, ha="left", color=INK)
+
+
+def patch_shape(result: Result) -> tuple[int, ...]:
+    """Height, width and, in colour, 3."""
+    size = result["config"]["size"]
+    colours = result["data"]["images"][3:]
+    return (size, size, *colours)
+
+
+def columns_for(neurons: int) -> int:
+    """Filters side by side: a square for few, ten for many, as in the paper."""
+    return 10 if neurons > 25 else int(np.ceil(np.sqrt(neurons)))
+
+
+def thumbnail(result: Result, pixels: int = 3) -> NDArray[np.uint8]:
+    """All filters of a result as a small picture, (height, width, 4), learned ones framed."""
+    from gaussian_neurons.plotting import thumbnail as draw
+
+    shape: Any = patch_shape(result)
+    centers, learned = np.array(result["centers"]), np.array(result["is_learned"], bool)
+    return draw(centers, shape, learned, columns_for(len(centers)), pixels)

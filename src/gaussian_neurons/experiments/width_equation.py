@@ -1,0 +1,94 @@
+"""The width equation: which width repels in more dimensions as Figure 2d's does in 5 x 5."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result
+from gaussian_neurons.experiments.lab import Lab
+from gaussian_neurons.experiments.layer import rounded
+from gaussian_neurons.plotting import INK, LEARNED, MUTED
+from gaussian_neurons.theory import SUBFIGURE_2D, Layout, equivalent_width, log_repulsion
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+PUBLISHED = (4.14, 9.91)
+
+
+@dataclass(frozen=True)
+class Config:
+    """The layouts of Figures 3a and 3b, which are to match that of 2d."""
+
+    sides: tuple[int, ...] = (9, 13)
+    inhibitions: tuple[float, ...] = (0.015, 0.01)
+    like_side: int = 5
+    like_width: float = SUBFIGURE_2D.width
+    like_inhibition: float = SUBFIGURE_2D.inhibition
+
+
+def run(config: Config, seed: int, lab: Lab) -> Result:
+    """Solve it for both layouts, and keep the curve of each for the picture."""
+    wanted = log_repulsion(config.like_width, config.like_side**2, config.like_inhibition)
+    solutions = []
+    for side, inhibition in zip(config.sides, config.inhibitions, strict=True):
+        like = Layout(config.like_side**2, config.like_width, config.like_inhibition)
+        width = equivalent_width(side**2, inhibition, like)
+        widths = np.geomspace(width / 3, side**2 / 2, 80)
+        solutions.append(
+            {
+                "side": side,
+                "inhibition": inhibition,
+                "width": width,
+                "off_by": float(np.expm1(log_repulsion(width, side**2, inhibition) - wanted)),
+                "curve": [rounded(widths), rounded(np.exp(log_repulsion(widths, side**2, inhibition)))],
+            }
+        )
+    return {"repulsion": float(np.exp(wanted)), "solutions": solutions}
+
+
+def draw(result: Result) -> "Figure":
+    """Both curves, and where they cross what is wanted."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(5.6, 3.8), dpi=150, layout="constrained")
+    axes = figure.add_subplot()
+    axes.axhline(result["repulsion"], color=MUTED, lw=1, ls="--", label="Figure 2d: 5 × 5, σ = 1, λ = 1/9")
+    for solution, line in zip(result["solutions"], ("-", ":"), strict=True):
+        side = solution["side"]
+        label = f"{side} × {side}, λ = {solution['inhibition']:g}: σ = {solution['width']:.2f}"
+        axes.loglog(*solution["curve"], color=LEARNED, ls=line, lw=1.8, label=label)
+        axes.plot(solution["width"], result["repulsion"], "o", color=LEARNED)
+    axes.set_xlabel("width σ", fontsize=9, color=INK)
+    axes.set_ylabel("repulsion between opposite corners", fontsize=9, color=INK)
+    axes.set_ylim(result["repulsion"] * 1e-6, None)
+    axes.legend(fontsize=8, frameon=False, labelcolor=INK)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.tick_params(colors=INK, labelsize=8)
+    return figure
+
+
+def _width(which: int) -> Quantity:
+    label = f"σ for {Config.sides[which]} × {Config.sides[which]}"
+    return Quantity(label, lambda result: result["solutions"][which]["width"], PUBLISHED[which], digits=2)
+
+
+def _rounds_to(which: int) -> Claim:
+    text = f"σ = {PUBLISHED[which]} for {Config.sides[which]} × {Config.sides[which]} patches."
+    return Claim(text, lambda result: [round(result["solutions"][which]["width"], 2) == PUBLISHED[which]])
+
+
+EXPERIMENT = Experiment(
+    name="width-equation",
+    title="the widths of Figure 3, from the width equation",
+    config=Config(),
+    run=run,
+    draw=draw,
+    data=None,
+    seconds=1,
+    samples=0,
+    published={"widths": list(PUBLISHED)},
+    quantities=(_width(0), _width(1)),
+    claims=(_rounds_to(0), _rounds_to(1)),
+)

@@ -1,0 +1,58 @@
+"""Where a whole report comes from: data, seeds, machine, commit."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gaussian_neurons.experiments.data import SAMPLE
+from gaussian_neurons.report.summary import Summary, seeds_in_words
+
+OF_SAMPLES = (
+    "These are not the paper's data: the MNIST experiments ran on 5,000 bundled digits, the colour "
+    "experiments on two bundled photographs. Expect other numbers, in colour above all."
+)
+OF_SCALE = (
+    "Scaled down: {part:g} of the paper's samples. What takes long to learn is not learned yet, so the "
+    "numbers are not the paper's."
+)
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What the reader of a report needs to know first."""
+
+    facts: dict[str, Any]
+    warnings: list[str]
+
+
+def origin(summaries: Sequence[Summary], choice: str, scale: float, seconds: float | None) -> Origin:
+    """Gather it from results; `seconds` is what the last command took, where it ran anything."""
+    results = [result for summary in summaries for result in summary.results.values()]
+    seeds = sorted({result["seed"] for result in results if result["seed"] is not None})
+    sets = {result["data"]["sha256"]: result["data"] for result in results if result["data"] is not None}
+    commits = sorted({str(result["code"]["commit"] or "not known") for result in results})
+    learning = sum(result["seconds"] for result in results)
+    machines = {_machine(result["machine"]) for result in results}
+    facts = {
+        "data": "; ".join(f"{data['name']}, {data['images'][0]:,} images" for data in sets.values())
+        or "none",
+        "seeds": seeds_in_words(seeds) or "none",
+        "learning": f"{_minutes(learning)}, all runs together",
+        "machine": "; ".join(sorted(machines)),
+        "code": f"version {results[0]['code']['version']}, commit {'; '.join(commits)}" if results else "",
+    }
+    if seconds is not None:
+        facts["last command"] = _minutes(seconds)
+    warnings = [OF_SAMPLES] if choice == SAMPLE else []
+    warnings += [OF_SCALE.format(part=scale)] if scale != 1 else []
+    return Origin(facts, warnings)
+
+
+def _machine(machine: dict[str, Any]) -> str:
+    return (
+        f"{machine['processor']}, {machine['cores']} cores, {machine['instruction_set']}; {machine['system']}"
+    )
+
+
+def _minutes(seconds: float) -> str:
+    return f"{seconds:.1f} s" if seconds < 90 else f"{seconds / 60:.1f} min"

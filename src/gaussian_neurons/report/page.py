@@ -1,0 +1,211 @@
+"""report.html: everything in one file that needs nothing else."""
+
+import base64
+import io
+import re
+from collections.abc import Mapping, Sequence
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from gaussian_neurons.experiments.catalogue import EXPERIMENTS
+from gaussian_neurons.experiments.experiment import Result
+from gaussian_neurons.experiments.pictures import thumbnail
+from gaussian_neurons.persistence import replace_file
+from gaussian_neurons.plotting import INK
+from gaussian_neurons.report.origin import Origin
+from gaussian_neurons.report.strip import strip
+from gaussian_neurons.report.summary import Spread, Standing, Summary, Verdict, seeds_in_words
+
+WIDE = 25  # neurons from which on a small picture is given more room
+
+
+def write(path: Path, summaries: Sequence[Summary], origin: Origin) -> None:
+    """Write the page; the pictures are taken from beside it."""
+    replace_file(path, page(summaries, origin, path.parent).encode())
+
+
+def page(summaries: Sequence[Summary], origin: Origin, folder: Path) -> str:
+    """The page as text."""
+    style = (files("gaussian_neurons.report") / "page.css").read_text(encoding="utf-8")
+    sections = "\n".join(_section(summary, folder) for summary in summaries)
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Gaussian Neurons, reproduced</title>
+<link rel="icon" href="data:,">
+<style>
+{style}</style>
+</head>
+<body>
+<header>
+<h1>Gaussian Neurons, reproduced</h1>
+<p>Every figure and table of O. C. Eidheim, <em>Revisiting Gaussian Neurons for Online Clustering with
+Unknown Number of Clusters</em>, run anew. Ours stands beside what the paper prints. The paper shows one seed
+of each figure; which and how many filters are learned depends on it, so look at the spread.</p>
+{"".join(f'<p class="note">{escape(text)}</p>' for text in origin.warnings)}
+{_facts(origin.facts)}
+{_left_out(summaries)}
+</header>
+<nav aria-label="Experiments">{_overview(summaries)}</nav>
+<main>
+{sections}
+</main>
+<footer class="muted"><p>A filter counts as learned if recent samples hold it in place. Filters pass for the
+same where they differ by at most 0.2 in a pixel, root mean square, from black at 0 to white at 1. In the
+strips, each dot is a seed and the line is the paper.</p></footer>
+</body>
+</html>
+"""
+
+
+def _left_out(summaries: Sequence[Summary]) -> str:
+    there = {summary.experiment.name for summary in summaries}
+    absent = [name for name in EXPERIMENTS if name not in there]
+    return f'<p class="muted">Not run: {", ".join(absent)}.</p>' if absent else ""
+
+
+def _overview(summaries: Sequence[Summary]) -> str:
+    rows = "".join(
+        f'<tr><th scope="row"><a href="#{summary.experiment.name}">{summary.experiment.name}</a></th>'
+        f"<td>{escape(summary.experiment.title)}</td><td>{_chips(summary.verdicts)}</td></tr>"
+        for summary in summaries
+    )
+    return f'<div class="scroll"><table><tbody>{rows}</tbody></table></div>'
+
+
+def _chips(verdicts: Sequence[Verdict]) -> str:
+    counts = {standing: sum(it.standing == standing for it in verdicts) for standing in Standing}
+    shown = [
+        f'<span class="chip {standing.name}">{count} {standing.value}</span>'
+        for standing, count in counts.items()
+        if count
+    ]
+    return " ".join(shown)
+
+
+def _section(summary: Summary, folder: Path) -> str:
+    name = summary.experiment.name
+    return f"""<section id="{name}">
+<h2>{heading(name)} <small>{escape(summary.experiment.title)}</small></h2>
+{_picture(summary, folder)}
+{_numbers(summary.spreads)}
+{_claims(summary)}
+{_small_pictures(summary)}
+{_details(summary)}
+</section>"""
+
+
+def heading(name: str) -> str:
+    """figure2a → Figure 2a."""
+    return (
+        re.sub(r"^(figure|table)", lambda found: f"{found[1].capitalize()} ", name)
+        .replace("-", " ")
+        .capitalize()
+    )
+
+
+def _picture(summary: Summary, folder: Path) -> str:
+    name, seed = summary.experiment.name, summary.first["seed"]
+    svg = inline((folder / name / f"{name}.svg").read_text(encoding="utf-8"), name, summary.experiment.title)
+    caption = "" if seed is None else f"<figcaption>Seed {seed}. Framed: learned.</figcaption>"
+    return f"<figure>{svg}{caption}</figure>"
+
+
+def inline(svg: str, name: str, title: str) -> str:
+    """An SVG file as part of a page: names of its own, and ink that follows the page's."""
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r'\bid="', f'id="{name}-', svg)
+    svg = re.sub(r"url\(#", f"url(#{name}-", svg)
+    svg = re.sub(r'href="#', f'href="#{name}-', svg)
+    svg = svg.replace(INK, "currentColor")
+    return svg.replace("<svg ", f'<svg role="img" aria-label="{escape(title)}" ', 1)
+
+
+def _numbers(spreads: Sequence[Spread]) -> str:
+    rows = "".join(
+        f'<tr><th scope="row">{escape(spread.quantity.label)}</th>'
+        f'<td data-label="the paper">{spread.published}</td><td data-label="ours">{spread.ours}</td>'
+        f'<td class="strip">{strip(spread)}</td><td class="place">{escape(spread.place)}</td></tr>'
+        for spread in spreads
+    )
+    head = "".join(
+        f'<th scope="col">{text}</th>' for text in ("", "the paper", "ours, median and range", "", "")
+    )
+    return f'<table class="numbers"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
+
+
+def _claims(summary: Summary) -> str:
+    items = "".join(
+        f'<li class="{verdict.standing.name}">{escape(verdict.claim.text)} '
+        f'<span class="muted">{verdict.standing.value}: {verdict.how_often}</span></li>'
+        for verdict in summary.verdicts
+    )
+    if not items:
+        return ""
+    missing = ""
+    if summary.missing:
+        missing = f'<p class="muted">Compared with {", ".join(summary.missing)}, once those are run too.</p>'
+    return f'<ul class="claims">{items}</ul>{missing}'
+
+
+def _small_pictures(summary: Summary) -> str:
+    """All seeds, small."""
+    if len(summary.results) < 2:
+        return ""
+    wide = " wide" if len(summary.first["centers"]) > WIDE else ""
+    pictures = "".join(
+        f'<figure><img src="{_png(result)}" alt="filters of seed {seed}">'
+        f"<figcaption>seed {seed}: {result['learned']}</figcaption></figure>"
+        for seed, result in summary.results.items()
+    )
+    title = "All seeds, with the number of filters learned"
+    return f'<details><summary>{title}</summary><div class="seeds{wide}">{pictures}</div></details>'
+
+
+def _png(result: Result) -> str:
+    from matplotlib.image import imsave
+
+    buffer = io.BytesIO()
+    imsave(buffer, thumbnail(result), format="png")
+    return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()
+
+
+def _details(summary: Summary) -> str:
+    first, name, seeds = summary.first, summary.experiment.name, [s for s in summary.results if s is not None]
+    facts: dict[str, Any] = {"settings": ", ".join(f"{k} = {_plain(v)}" for k, v in first["config"].items())}
+    if first["data"] is not None:
+        facts["data"] = _data_in_words(first["data"])
+        facts["seeds"] = seeds_in_words(seeds)
+    if speed := first["samples_per_second"]:
+        facts["time"] = (
+            f"{sum(summary.seconds):.1f} s of learning in all; {speed / 1e6:.2f} million samples a second in "
+            f"seed {first['seed']}, with other runs on the same machine"
+        )
+    of_seeds = {f"seed {seed}": f"{name}/seed-{seed}.json" for seed in seeds} or {
+        "JSON": f"{name}/result.json"
+    }
+    links = {"PNG": f"{name}/{name}.png", "SVG": f"{name}/{name}.svg", **of_seeds}
+    files_ = " ".join(f'<a href="{target}">{text}</a>' for text, target in links.items())
+    return f"<details><summary>Settings, time, files</summary>{_facts(facts)}<p>{files_}</p></details>"
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _data_in_words(data: Mapping[str, Any]) -> str:
+    count, *shape = data["images"]
+    size = " × ".join(map(str, shape))
+    return f"{data['name']}, {count:,} images of {size}, SHA-256 {data['sha256']}"
+
+
+def _facts(facts: Mapping[str, Any]) -> str:
+    rows = "".join(f"<dt>{escape(name)}</dt><dd>{escape(str(value))}</dd>" for name, value in facts.items())
+    return f"<dl>{rows}</dl>"

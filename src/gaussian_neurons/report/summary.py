@@ -1,0 +1,156 @@
+"""Ours beside the paper's: each number over the seeds, each claim with how often it holds."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from statistics import median
+
+from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result
+
+MINUS = "\N{MINUS SIGN}"
+Results = Mapping[int | None, Result]  # seed → result
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A quantity over the seeds."""
+
+    quantity: Quantity
+    values: dict[int | None, float]  # seed → value, where there is one
+
+    @property
+    def published(self) -> str:
+        """The paper's number, or a dash."""
+        return "–" if self.quantity.published is None else self.shown(self.quantity.published)
+
+    @property
+    def ours(self) -> str:
+        """The median and the range."""
+        values = sorted(self.values.values())
+        if not values:
+            return "–"
+        middle, low, high = self.shown(median(values)), self.shown(values[0]), self.shown(values[-1])
+        return middle if low == high else f"{middle} ({low} to {high})"
+
+    @property
+    def place(self) -> str:
+        """Where the published number falls among ours."""
+        published = self.quantity.published
+        if published is None or not self.values:
+            return ""
+        wanted = round(published, self.quantity.digits)
+        ours = [round(value, self.quantity.digits) for value in self.values.values()]
+        equal, below = ours.count(wanted), sum(value < wanted for value in ours)
+        if len(ours) == 1:
+            return "the same" if equal else "differs"
+        if equal == len(ours):
+            return "the same in all seeds"
+        if below == len(ours) or (not equal and not below):
+            return f"{'above' if below else 'below'} all {len(ours)} seeds"
+        return f"{below} seeds below it, {equal} equal, {len(ours) - below - equal} above"
+
+    def shown(self, value: float) -> str:
+        """A number with as many digits as the paper gives; a median of counts may have a half."""
+        whole = self.quantity.digits == 0 and value != int(value)
+        return f"{value:.{1 if whole else self.quantity.digits}f}".replace("-", MINUS)
+
+
+class Standing(StrEnum):
+    """How a claim fares."""
+
+    holds = "holds"
+    mostly = "mostly holds"
+    seldom = "not borne out"
+    unknown = "not told"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A claim over the seeds."""
+
+    claim: Claim
+    held: int
+    tries: int
+    seeds: int  # with at least one try
+
+    @property
+    def standing(self) -> Standing:
+        """In one word."""
+        if not self.tries:
+            return Standing.unknown
+        if self.held == self.tries:
+            return Standing.holds
+        return Standing.mostly if 2 * self.held > self.tries else Standing.seldom
+
+    @property
+    def how_often(self) -> str:
+        """In numbers."""
+        if not self.tries:
+            return "these results do not tell"
+        if self.tries == self.seeds:
+            one = "yes" if self.held else "no"
+            return one if self.tries == 1 else f"in {self.held} of {self.tries} seeds"
+        over = "" if self.seeds == 1 else f", {self.seeds} seeds"
+        return f"in {self.held} of {self.tries} cases{over}"
+
+
+@dataclass(frozen=True)
+class Summary:
+    """One experiment over the seeds."""
+
+    experiment: Experiment
+    results: Results
+
+    @property
+    def first(self) -> Result:
+        """The result that is shown."""
+        return next(iter(self.results.values()))
+
+    @property
+    def spreads(self) -> list[Spread]:
+        """Its numbers."""
+        found = []
+        for quantity in self.experiment.quantities:
+            values = {seed: quantity.of(result) for seed, result in self.results.items()}
+            found.append(
+                Spread(quantity, {seed: value for seed, value in values.items() if value is not None})
+            )
+        return found
+
+    @property
+    def verdicts(self) -> list[Verdict]:
+        """What the paper says about it."""
+        found = []
+        for claim in self.experiment.claims:
+            tries = [list(claim.holds(result)) for result in self.results.values()]
+            held = sum(map(sum, tries))
+            found.append(Verdict(claim, held, sum(map(len, tries)), sum(map(bool, tries))))
+        return found
+
+    @property
+    def missing(self) -> list[str]:
+        """Experiments that it is to be compared with, but which are not there for any of its seeds."""
+        told = any(verdict.tries == 0 for verdict in self.verdicts)
+        return list(self.experiment.compares_with) if told else []
+
+    @property
+    def seconds(self) -> list[float]:
+        """What each seed took."""
+        return [result["seconds"] for result in self.results.values()]
+
+
+def seeds_in_words(seeds: list[int]) -> str:
+    """Seeds, short.
+
+    Examples
+    --------
+    >>> seeds_in_words([0, 1, 2, 5])
+    '0–2, 5'
+    """
+    runs: list[list[int]] = []
+    for seed in sorted(seeds):
+        if runs and seed == runs[-1][-1] + 1:
+            runs[-1].append(seed)
+        else:
+            runs.append([seed])
+    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}–{run[-1]}" for run in runs)

@@ -1,0 +1,324 @@
+"""The experiments: each at toy size and drawn again from its JSON; what they measure, by hand."""
+
+import json
+from dataclasses import asdict, replace
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from gaussian_neurons.datasets import ImageSet
+from gaussian_neurons.experiments import (
+    figure2b,
+    figure2d,
+    figure2e,
+    figure2g,
+    figure4,
+    figure5c,
+    layer,
+    pictures,
+    places,
+    provenance,
+    results,
+    table1,
+)
+from gaussian_neurons.experiments.catalogue import EXPERIMENTS, chosen
+from gaussian_neurons.experiments.lab import Lab
+
+REQUIRED = {
+    *("experiment", "config", "seed", "data", "learned", "domain_distance", "cosine", "widths"),
+    *("samples_per_second", "seconds", "published"),
+}
+# What the paper prints for each: K, D, sigma, lambda, eta_mu, eta_sigma, N.
+PAPER = {
+    "figure2a": (16, 5, 1.0, 1 / 2, 0.1, 0.0, 10**6),
+    "figure2b": (16, 5, 1.0, 1 / 2, 0.1, 0.0, 10**7),
+    "figure2c": (16, 5, 0.5, 1 / 2, 0.1, 0.0, 10**7),
+    "figure2d": (16, 5, 1.0, 1 / 9, 0.1, 0.0, 10**7),
+    "figure2e": (16, 5, 1.0, 1 / 2, 0.1, 0.0, 10**6),
+    "figure2f": (16, 5, 0.5, 1 / 2, 0.1, 0.0, 10**6),
+    "figure2g": (16, 5, 0.5, 1 / 2, 0.1, 0.0, 10**6),
+    "table1": (16, 5, 1.0, 1 / 2, 0.1, 0.0, 10**6),
+    "figure3a": (16, 9, 4.14, 0.015, 0.1, 0.0, 10**7),
+    "figure3b": (16, 13, 9.91, 0.01, 0.1, 0.0, 10**7),
+    "figure4": (50, 5, 1.75, 0.01, 0.1, 0.0, 10**7),
+    "figure5a": (9, 5, 4.0, 1 / 2, 0.1, 0.0, 10**7),
+    "figure5b": (9, 5, 14.0, 1 / 2, 0.1, 0.0, 10**7),
+    "figure5c": (9, 5, 6.0, 1 / 2, 0.1, 0.1, 10**7),
+    "figure5d": (9, 5, 10.0, 1 / 2, 0.1, 0.1, 10**7),
+    "figure5e": (9, 5, 14.0, 1 / 2, 0.1, 0.1, 10**7),
+    "figure5f": (50, 5, 10.0, 0.01, 0.1, 0.1, 10**7),
+}
+
+
+def images(colours=()):
+    """A few images with edges and some noise, of two classes."""
+    random = np.random.default_rng(0)
+    pixels = random.integers(0, 40, (20, 18, 18, *colours), dtype=np.uint8)
+    pixels[:, :, 9:] += 200
+    pixels[::2, 9:] //= 4
+    return ImageSet(pixels, np.array([1, 2] * 10, np.uint8), "made up", "a test")
+
+
+DATA = {"mnist": images(), "cifar10": images((3,)), None: None}
+
+
+def toy(name, seed=0):
+    """An experiment with few samples, as its result file would have it."""
+    experiment = EXPERIMENTS[name]
+    result = results.gathered(experiment, experiment.scaled(2e-4), seed, DATA[experiment.data])
+    return json.loads(json.dumps(result, allow_nan=False))
+
+
+@pytest.fixture(scope="module")
+def toys():
+    return {name: toy(name) for name in EXPERIMENTS}
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_every_experiment_says_what_it_must_and_is_drawn_from_that_alone(toys, name):
+    result, experiment = toys[name], EXPERIMENTS[name]
+    assert REQUIRED <= set(result)
+    assert (result["experiment"], result["config"]) == (
+        name,
+        json.loads(json.dumps(asdict(experiment.scaled(2e-4)))),
+    )
+    if experiment.data is not None and name != "figure2h":
+        count = result["config"]["n_neurons"]
+        assert len(result["domain_distance"]) == len(result["cosine"]) == len(result["widths"]) == count
+        assert result["learned"] == sum(result["is_learned"])
+        assert result["samples_per_second"] > 0
+    figure = experiment.draw(result)
+    assert isinstance(figure, Figure)
+    assert figure.axes
+    for quantity in experiment.quantities:
+        quantity.of(result)  # must not raise, whatever was learned
+    for claim in experiment.claims:
+        assert all(isinstance(held, bool) for held in claim.holds(result))
+
+
+def test_comparisons_are_made_with_the_results_that_they_name(toys):
+    for name, experiment in EXPERIMENTS.items():
+        if experiment.compare is not None:
+            others = {other: toys[other] for other in experiment.compares_with}
+            added = experiment.compare(toys[name], others)
+            assert added
+            assert all(list(claim.holds({**toys[name], **added})) for claim in experiment.claims[:1]), name
+
+
+@pytest.mark.parametrize("name", PAPER)
+def test_the_settings_are_the_papers(name):
+    config = EXPERIMENTS[name].config
+    neurons, size, width, inhibition, rate, width_rate, samples = PAPER[name]
+    assert (config.n_neurons, config.size, config.learning_rate) == (neurons, size, rate)
+    assert (config.inhibition, config.width_learning_rate, config.n_samples) == (
+        inhibition,
+        width_rate,
+        samples,
+    )
+    assert round(config.width, 2) == width
+    noise = {"figure5c": 0.1, "figure5d": 0.1, "figure5e": 0.1, "figure5f": 0.15}
+    assert config.noise == noise.get(name)
+
+
+def test_what_only_some_settings_have():
+    assert EXPERIMENTS["figure2d"].config.lower_inhibition == 0.1
+    assert EXPERIMENTS["figure2e"].config.n_samples_after == 3 * 10**6
+    assert EXPERIMENTS["figure2f"].config.digits == (1,)
+    assert EXPERIMENTS["figure2g"].config.digits_after == (2,)
+    assert EXPERIMENTS["figure2g"].config.n_samples_after == 10**6
+    assert (EXPERIMENTS["figure2h"].config.n_clusters, EXPERIMENTS["figure2h"].config.n_samples) == (
+        16,
+        10**6,
+    )
+    assert EXPERIMENTS["figure5a"].config.caption_width == 6
+    assert sum(table1.PUBLISHED["is_learned"]) == 7
+    assert [k + 1 for k, it in enumerate(table1.PUBLISHED["is_learned"]) if it] == [3, 4, 5, 6, 12, 15, 16]
+
+
+def test_figure_2b_is_figure_2a_learned_on(toys):
+    assert toys["figure2b"]["at_2a"]["centers"] == toys["figure2a"]["centers"]
+
+
+def test_figure_2g_begins_as_figure_2f(toys):
+    assert toys["figure2g"]["at_2f"]["centers"] == toys["figure2f"]["centers"]
+
+
+def test_the_other_run_of_2d_and_5a_differs_in_one_setting(toys):
+    config = replace(figure2d.Config(), n_samples=2000, inhibition=0.1)
+    assert toys["figure2d"]["lower"]["centers"] == layer.run(config, 0, Lab(DATA["mnist"]))["centers"]
+    assert toys["figure5a"]["caption"]["widths"] == [6.0] * 9
+    assert toys["figure5a"]["widths"] == [4.0] * 9
+
+
+# ---- what is measured, on numbers worked out by hand ----------------------------------------------
+
+
+def facts(centers, learned, **more):
+    return {"centers": centers, "is_learned": learned, "learned": sum(learned), "twins": [], **more}
+
+
+def test_how_far_filters_moved():
+    before = facts([[0.0, 0.0], [1.0, 1.0], [3.0, 3.0]], [True, True, False])
+    after = facts([[0.1, 0.1], [1.0, 0.0], [3.0, 3.0]], [True, False, True])
+    found = figure2b.moved(before, after)
+    first, second = found["moved"]
+    assert first == {"neuron": 0, "distance": pytest.approx(0.1), "still_learned": True, "same": True}
+    assert second == {
+        "neuron": 1,
+        "distance": pytest.approx(np.sqrt(0.5), rel=1e-5),
+        "still_learned": False,
+        "same": False,
+    }
+    assert found["found_later"] == [2]
+    assert figure2b.stayed(found) == [True, False]
+    assert figure2b.farthest(found) == pytest.approx(np.sqrt(0.5), rel=1e-5)
+
+
+def test_equal_centers_near_zero():
+    centers = [[0.01, 0.0], [0.9, 0.9], [0.01, 0.01], [0.9, 0.9]]
+    found = facts(centers, [True, True, False, False], twins=[[2, 0], [3, 1]])
+    found["twins"] = [[2, 0], [3, 1]]
+    assert figure2d.equal_near_zero(found) == [0, 2]
+    assert figure2d.equal_near_zero(facts(centers, [True] * 4)) == []
+
+
+def test_a_removed_filter_that_another_neuron_learns_again():
+    """In full: three places in the data, three neurons on them, a spare one that takes the free place."""
+    data = images()
+    config = replace(figure2e.Config(), n_samples=60_000, n_samples_after=60_000, n_neurons=8)
+    result = figure2e.run(config, 1, Lab(data))
+    assert len(result["removals"]) == result["learned"] > 0
+    for removal in result["removals"]:
+        assert len(removal["others"]) == len(removal["others_moved"]) == result["learned"] - 1
+        assert removal["neuron"] not in removal["others"]
+        assert removal["neuron"] + 1 not in removal["numbers"]
+        assert len(removal["after"]["centers"]) == 7
+        centers = np.array(removal["after"]["centers"])
+        if removal["relearned"]:
+            by = removal["numbers"].index(removal["relearned_by"] + 1)
+            gap = places.distance(centers[by], np.array(result["centers"][removal["neuron"]]))
+            assert gap == pytest.approx(removal["distance"], abs=1e-5)
+            assert gap <= places.ALIKE
+            assert removal["after"]["is_learned"][by]
+    assert any(removal["relearned"] for removal in result["removals"])
+
+
+def test_what_was_kept_and_what_was_added():
+    class Model:
+        def transform(self, rows):
+            return rows
+
+    class Answers:
+        """A stream whose samples are, for this model, responses."""
+
+        def __init__(self, *responses):
+            self.responses = responses
+
+        def seek(self, place):
+            return self
+
+        def read(self, count):
+            return np.tile(self.responses, (10, 1))
+
+    before = facts([[0.0], [1.0], [5.0], [6.0]], [True, True, False, False])
+    after = facts([[0.1], [2.0], [5.0], [6.0]], [True, True, True, True])
+    ones, twos = Answers(0.5, 0.1, 0.1, 0.02), Answers(0.5, 0.1, 0.2, 0.2)
+    found = figure2g.kept_and_added(Model(), before, after, ones, twos)
+    assert [it["same"] for it in found["kept"]] == [True, False]
+    assert [(it["neuron"], it["only_in_twos"]) for it in found["added"]] == [(2, False), (3, True)]
+
+
+def test_the_kinds_of_colour_filters():
+    def patch(*colours):
+        return np.array(colours, float).ravel().tolist()
+
+    sky, grass, grey = (0.5, 0.6, 0.9), (0.3, 0.6, 0.2), (0.5, 0.5, 0.5)
+    edge = patch(*[(0.1, 0.1, 0.1)] * 2, *[(0.9, 0.9, 0.9)] * 2)
+    centers = [patch(*[sky] * 4), patch(*[grass] * 4), patch(*[grey] * 4), edge, patch(*[sky] * 4)]
+    found = figure4.kinds(facts(centers, [True, True, True, True, False]), size=2)
+    assert found == {"grey_edges": [3], "sky": [0], "grass": [1]}
+
+
+def test_the_same_filters_from_another_start():
+    one = facts([[0.0], [1.0], [9.0]], [True, True, False], widths=[0.6, 4.6, 10.0])
+    other = facts([[9.0], [1.1], [0.0]], [False, True, True], widths=[6.0, 4.5, 0.61])
+    alike = figure5c.alike(one, other)
+    assert alike["as_many"]
+    assert alike["same_filters"]
+    assert alike["same_widths"]
+    assert alike["distances"] == pytest.approx([0.0, 0.1])
+    assert not figure5c.alike(one, {**other, "widths": [6.0, 4.5, 0.8]})["same_widths"]
+    assert not figure5c.alike(one, {**other, "centers": [[9.0], [1.3], [0.0]]})["same_filters"]
+    fewer = figure5c.alike(one, {**other, "is_learned": [False, True, False]})
+    assert (fewer["as_many"], fewer["same_filters"]) == (False, False)
+    assert figure5c.learned_widths(other) == [0.61, 4.5]
+
+
+def test_columns_of_table_1():
+    assert table1.median(table1.PUBLISHED, "domain_distance", of_learned=True) == 0.9
+    assert table1.median(table1.PUBLISHED, "domain_distance", of_learned=False) == 1.5
+    assert all(table1.kept_direction(table1.PUBLISHED))
+
+
+# ---- the lab, the catalogue, the code's fingerprint -----------------------------------------------
+
+
+def test_the_lab_counts_samples_of_all_stages_and_carries_on(tmp_path):
+    told = []
+    config = replace(figure2b.Config(), n_samples=50_000, n_samples_before=20_000)
+    first = Lab(DATA["mnist"], tmp_path / "keep", lambda *facts: told.append(facts))
+    result = figure2b.run(config, 0, first)
+    assert first.samples == 50_000
+    assert told[-1][0] == 50_000
+    again = Lab(DATA["mnist"], tmp_path / "keep")
+    assert figure2b.run(config, 0, again) == result  # from its checkpoints, without learning
+    assert again.samples == 50_000
+    assert again.seconds == pytest.approx(first.seconds)
+
+
+def test_a_lab_without_images_says_what_to_give():
+    with pytest.raises(ValueError, match=r"Lab\(mnist\(\)\)"):
+        layer.run(layer.Layer(), 0, Lab())
+
+
+def test_a_scaled_experiment_has_fewer_samples_and_is_else_the_same():
+    scaled = EXPERIMENTS["figure2e"].scaled(0.01)
+    assert (scaled.n_samples, scaled.n_samples_after) == (10_000, 30_000)
+    assert replace(scaled, n_samples=10**6, n_samples_after=3 * 10**6) == EXPERIMENTS["figure2e"].config
+    assert EXPERIMENTS["figure1"].scaled(0.01) == EXPERIMENTS["figure1"].config
+
+
+def test_all_names_of_the_paper_are_there():
+    letters = [f"figure2{letter}" for letter in "abcdefgh"] + [f"figure5{letter}" for letter in "abcdef"]
+    assert set(EXPERIMENTS) == {
+        *letters,
+        *("figure1", "table1", "figure3a", "figure3b", "figure4", "width-equation"),
+    }
+    assert [e.name for e in chosen(["Figure5"])] == letters[8:]
+    assert [e.name for e in chosen(["width_equation", "figure1"])] == ["figure1", "width-equation"]
+    assert len(chosen([])) == len(chosen(["all", "figure1"])) == 20
+    with pytest.raises(ValueError, match=r"no experiment 'figure6'. Known: all, figure1, figure2a"):
+        chosen(["figure6"])
+
+
+def test_the_fingerprint_follows_what_a_result_depends_on():
+    source = "def run(x):\n    return x + 1\n"
+    same = '"""New words."""\ndef run(x):  # a comment\n    return x + 1\ndef draw(r): ...\nEXPERIMENT = 3\n'
+    assert provenance.what_counts(source) == provenance.what_counts(same)
+    assert provenance.what_counts(source) != provenance.what_counts(source.replace("1", "2"))
+    assert provenance._figures_of("figure2g") == {"figure2g", "figure2f"}
+    assert provenance._figures_of("figure5f") == {"figure5f", "figure4", "figure5c"}
+    assert len({provenance.fingerprint(name) for name in EXPERIMENTS}) == len(EXPERIMENTS)
+
+
+def test_thumbnails_frame_the_learned_filters():
+    result = facts([[0.0] * 4, [1.0] * 4], [True, False])
+    result |= {"config": {"size": 2}, "data": {"images": [1, 9, 9]}}
+    picture = pictures.thumbnail(result, pixels=4)
+    assert picture.shape == (4 * 4, 8 * 4, 4)
+    frame = picture[2, 4:12]
+    assert (frame == frame[0]).all()
+    assert frame[0].tolist() != picture[2, 20].tolist()
+    assert picture[6, 6].tolist() == [0, 0, 0, 255]
+    assert picture[6, 22].min() > 250
