@@ -179,6 +179,23 @@ def test_columns_of_different_scale_are_warned_of(here):
     assert "spreads" not in good("fit", "b.csv", "-o", "m", "--force").stderr
 
 
+def test_a_column_that_numbers_the_rows_is_warned_of(here):
+    rows = "".join(f"{k},1.5,{k % 2}\n" for k in range(50))
+    (here / "a.csv").write_text(",a,b\n" + rows)
+    assert "A column has no name" in good("fit", "a.csv", "-o", "m", "--samples", "1000").stderr
+    done = good("fit", "a.csv", "-o", "m", "--samples", "1000", "--force", "--exclude", "0")
+    assert "has no name" not in done.stderr
+    assert "2 columns: a, b" in done.stdout
+
+
+def test_what_to_do_next_reads_the_file_as_it_was_read(here):
+    write_csv(here / "a.data", header=None, extra=lambda k: ",word")
+    done = good("fit", "a.data", "-o", "m", "--no-header", "--exclude", "2", "--samples", "1000")
+    told = next(line for line in done.stdout.splitlines() if "predict" in line).split()
+    assert " ".join(told) == "gaussian-neurons predict m a.data --no-header --columns 0,1"
+    assert good(*told[1:]).stdout.count("\n") == 3001
+
+
 def test_nothing_learned_is_told_in_the_words_of_the_command_line(here):
     write_csv(here / "a.csv")
     done = good("fit", "a.csv", "-o", "m", "--width", "1e-12", "--samples", "3000")

@@ -197,7 +197,7 @@ def _listed(option: str | None) -> list[str]:
 def several(names: Sequence[str]) -> str:
     """Names for a message, not all of them where there are many."""
     more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
-    return ", ".join(names[:MOST_NAMES]) + more
+    return ", ".join(name or "''" for name in names[:MOST_NAMES]) + more
 
 
 def _quoted(name: str) -> str:

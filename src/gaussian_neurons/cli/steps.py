@@ -60,7 +60,7 @@ def learn_at_random(model: GaussianNeurons, opened: Opened, source: Data) -> int
         warn(f"{skipped:,} of {len(x) + skipped:,} rows were skipped. The first: {shown}.")
     if not len(x):
         raise ValueError(f"no row of {source.shown} is left to learn from.")
-    _warn_of_scales(x, opened)
+    _warn_of_columns(x, opened)
     total = max(len(x), LEAST_DRAWS) if model.max_samples == "auto" else model.max_samples
     with output.watched("learning", lambda: _seen(model), total):
         model.fit(x)
@@ -73,7 +73,7 @@ def learn_once(
     model: GaussianNeurons, opened: Opened, source: Data, samples: int | None, checkpoint: Path | None
 ) -> int:
     """From each row in its order; says how many there were."""
-    _warn_of_scales(opened.stream.draw(0, reading.LOOKED_AT).x, opened)
+    _warn_of_columns(opened.stream.draw(0, reading.LOOKED_AT).x, opened)
     kept = "Nothing was written." if checkpoint is None else f"The same command carries on from {checkpoint}."
     with told(kept):
         model.learn(opened.stream, samples, checkpoint=checkpoint, on_bad="skip" if source.skip else "raise")
@@ -114,6 +114,8 @@ def summarize(
         table = tables.clusters(held, recent, 1 - float(held.sum()), f"of the last {recent:,}")
     chosen = " (auto)" if model.width == "auto" else ""
     again = [] if source.format is None or source.is_pipe else ["--format", source.format]
+    if source.header is not None and not source.is_pipe:
+        again.append("--header" if source.header else "--no-header")
     if opened.stream.feature_names is None and (source.columns or source.exclude):
         again += ["--columns", ",".join(opened.labels)]
     tables.print_lines(
@@ -197,7 +199,10 @@ def _seen(model: GaussianNeurons) -> int:
     return model.n_samples_seen_ if model.__sklearn_is_fitted__() else 0
 
 
-def _warn_of_scales(x: Any, opened: Opened) -> None:
+def _warn_of_columns(x: Any, opened: Opened) -> None:
+    """Say what is most likely not meant: a row number among the columns, columns of different scales."""
+    if "" in opened.labels:
+        warn("A column has no name: if it numbers the rows, leave it out (the first: --exclude 0).")
     text = reading.uneven(x, opened.labels)
     if text is not None:
         warn(text)

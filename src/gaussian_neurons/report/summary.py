@@ -47,7 +47,7 @@ class Spread:
             return "the same in all seeds"
         if below == len(ours) or (not equal and not below):
             return f"{'above' if below else 'below'} all {len(ours)} seeds"
-        return f"{below} seeds below it, {equal} equal, {len(ours) - below - equal} above"
+        return f"ours: {below} below it, {equal} equal, {len(ours) - below - equal} above"
 
     def shown(self, value: float) -> str:
         """A number with as many digits as the paper gives; a median of counts may have a half."""
