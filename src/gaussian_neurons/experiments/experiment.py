@@ -48,6 +48,7 @@ class Experiment:
     data: str | None  # "mnist", "cifar10", or None: it needs no data and no seed
     seconds: float  # expected on one core with AVX-512, at the paper's N
     samples: int  # learned from in all, about
+    prints: str  # what the paper gives, in a word or two
     published: Mapping[str, Any]
     quantities: tuple[Quantity, ...] = ()
     claims: tuple[Claim, ...] = ()

@@ -77,13 +77,14 @@ def draw(result: Result) -> "Figure":
 
 EXPERIMENT = Experiment(
     name="figure1",
-    title="the surface of F with two neurons, its minimum, and the flat case",
+    title="F of two neurons: minimum, flat case",
     config=Config(),
     run=run,
     draw=draw,
     data=None,
     seconds=1,
     samples=0,
+    prints="(0.24, 0.76)",
     published={"minimum": [0.24, 0.76], "flat": -1.0},
     quantities=(
         Quantity("minimum, first coordinate", lambda result: result["minimum"][0], 0.24, digits=2),

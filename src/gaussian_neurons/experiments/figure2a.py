@@ -30,6 +30,7 @@ EXPERIMENT = Experiment(
     data="mnist",
     seconds=0.4,
     samples=1_000_000,
+    prints="7 learned",
     published={"learned": 7},
     quantities=(learned(7),),
     claims=(Claim("The neurons that learned nothing lie farther out than those that learned.", pushed_out),),

@@ -73,13 +73,14 @@ def draw(result: Result) -> "Figure":
 
 EXPERIMENT = Experiment(
     name="figure2b",
-    title="2a learned on to 10⁷ samples: the filters stay",
+    title="2a learned on to 10⁷: the filters stay",
     config=Config(),
     run=run,
     draw=draw,
     data="mnist",
     seconds=4,
     samples=10_000_000,
+    prints="8 learned",
     published={"learned": 8},
     quantities=(
         learned(8),

@@ -31,13 +31,14 @@ MORE_THAN_2B = Quantity("more than 2b with the same seed", lambda result: result
 
 EXPERIMENT = Experiment(
     name="figure2c",
-    title="half the width, σ = ½: more filters than 2b",
+    title="half the width: more filters than 2b",
     config=Config(),
     run=run,
     draw=draw,
     data="mnist",
     seconds=4,
     samples=10_000_000,
+    prints="11 learned",
     published={"learned": 11, "more_than_2b": 3},
     quantities=(learned(11), MORE_THAN_2B),
     claims=(Claim("A smaller width finds more patterns than 2b.", more),),

@@ -57,13 +57,14 @@ def draw(result: Result) -> "Figure":
 
 EXPERIMENT = Experiment(
     name="figure2d",
-    title="less inhibition, λ = 1/9: more filters than 2b; equal ones at 1/10",
+    title="less inhibition: more filters, or equals",
     config=Config(),
     run=run,
     draw=draw,
     data="mnist",
     seconds=8,
     samples=20_000_000,
+    prints="12 learned",
     published={"learned": 12, "more_than_2b": 4, "equal_near_zero_at_lower_inhibition": 2},
     quantities=(
         learned(12),

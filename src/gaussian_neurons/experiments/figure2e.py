@@ -105,13 +105,14 @@ def draw(result: Result) -> "Figure":
 
 EXPERIMENT = Experiment(
     name="figure2e",
-    title="a learned filter of 2a is removed, and another neuron learns it again",
+    title="a filter removed, and learned again",
     config=Config(),
     run=run,
     draw=draw,
     data="mnist",
     seconds=9,
     samples=20_000_000,
+    prints="μ₅ by μ₈",
     published={"removed": 1, "relearned": 1},
     quantities=(
         Quantity("filters removed in turn", lambda result: len(result["removals"])),

@@ -18,13 +18,14 @@ class Config(layer.Layer):
 
 EXPERIMENT = Experiment(
     name="figure2f",
-    title="learned from 1s only, σ = ½",
+    title="from 1s only",
     config=Config(),
     run=run,
     draw=draw,
     data="mnist",
     seconds=0.4,
     samples=1_000_000,
+    prints="3 learned",
     published={"learned": 3},
     quantities=(learned(3),),
 )

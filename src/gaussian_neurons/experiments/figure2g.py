@@ -82,13 +82,14 @@ def draw(result: Result) -> "Figure":
 
 EXPERIMENT = Experiment(
     name="figure2g",
-    title="2f learned on from 2s only: what was known stays, more comes",
+    title="2f learned on from 2s: old filters stay",
     config=Config(),
     run=run,
     draw=draw,
     data="mnist",
     seconds=1,
     samples=2_000_000,
+    prints="3 kept",
     published={"kept": 3},
     quantities=(
         learned(),

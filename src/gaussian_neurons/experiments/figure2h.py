@@ -60,6 +60,7 @@ EXPERIMENT = Experiment(
     data="mnist",
     seconds=10,
     samples=1_000_000,
+    prints="16",
     published={"learned": 16},
     quantities=(
         Quantity("clusters, as told", lambda result: result["learned"], 16),

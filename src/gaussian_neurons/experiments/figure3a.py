@@ -42,13 +42,14 @@ CLAIMS = (
 
 EXPERIMENT = Experiment(
     name="figure3a",
-    title="patches of 9 × 9, σ from the width equation",
+    title="9 × 9 patches, σ by the width equation",
     config=Config(),
     run=run,
     draw=draw,
     data="mnist",
     seconds=9,
     samples=10_000_000,
+    prints="σ = 4.14",
     published={"width": 4.14},
     quantities=(Quantity("σ", lambda result: result["config"]["width"], 4.14, digits=2), *QUANTITIES),
     claims=CLAIMS,

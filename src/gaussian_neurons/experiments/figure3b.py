@@ -21,13 +21,14 @@ class Config(layer.Layer):
 
 EXPERIMENT = Experiment(
     name="figure3b",
-    title="patches of 13 × 13, σ from the width equation",
+    title="13 × 13 patches, σ by the width equation",
     config=Config(),
     run=run,
     draw=draw,
     data="mnist",
     seconds=18,
     samples=10_000_000,
+    prints="σ = 9.91",
     published={"width": 9.91},
     quantities=(
         Quantity("σ", lambda result: result["config"]["width"], 9.91, digits=2),

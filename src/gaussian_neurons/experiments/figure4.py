@@ -65,6 +65,7 @@ EXPERIMENT = Experiment(
     data="cifar10",
     seconds=72,
     samples=10_000_000,
+    prints="49 learned",
     published={"learned": 49},
     quantities=(learned(49),),
     claims=(

@@ -45,13 +45,14 @@ def draw(result: Result) -> "Figure":
 
 EXPERIMENT = Experiment(
     name="figure5a",
-    title="9 neurons with fixed widths: σ = 4 (text) and σ = 6 (caption)",
+    title="9 neurons, σ = 4 (text) and 6 (caption)",
     config=Config(),
     run=run,
     draw=draw,
     data="mnist",
     seconds=7,
     samples=20_000_000,
+    prints="3 learned",
     published={"learned": 3},
     quantities=(
         learned(3),

@@ -19,13 +19,14 @@ class Config(layer.Layer):
 
 EXPERIMENT = Experiment(
     name="figure5b",
-    title="9 neurons with fixed widths, σ = 14",
+    title="9 neurons, σ = 14",
     config=Config(),
     run=run,
     draw=draw,
     data="mnist",
     seconds=3,
     samples=10_000_000,
+    prints="2 learned",
     published={"learned": 2},
     quantities=(learned(2),),
     claims=(Claim("2 filters were learned.", lambda result: [result["learned"] == 2]),),

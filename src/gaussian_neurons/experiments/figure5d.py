@@ -29,13 +29,14 @@ def _width(rank: int, published: float) -> Quantity:
 
 EXPERIMENT = Experiment(
     name="figure5d",
-    title="9 neurons that adapt their widths, from σ = 10",
+    title="9 neurons adapt their widths, from 10",
     config=Config(),
     run=run,
     draw=draw,
     data="mnist",
     seconds=6,
     samples=10_000_000,
+    prints="4 learned",
     published={"learned": 4, "widths": WIDTHS, "is_learned": LEARNED},
     quantities=(learned(4), _width(0, 0.6), _width(1, 4.6), _width(2, 4.6), _width(3, 5.0)),
     claims=figure5c.CLAIMS,

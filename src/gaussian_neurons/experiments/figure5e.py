@@ -17,7 +17,7 @@ run, draw = figure5c.run, figure5c.draw
 EXPERIMENT = replace(
     figure5c.EXPERIMENT,
     name="figure5e",
-    title="9 neurons that adapt their widths, from σ = 14",
+    title="9 neurons adapt their widths, from 14",
     config=Config(),
     compares_with=figure5c.others_than("figure5e"),
 )

@@ -40,13 +40,14 @@ def median_width(result: Result) -> float | None:
 
 EXPERIMENT = Experiment(
     name="figure5f",
-    title="50 neurons on colour patches that adapt their widths, from σ = 10",
+    title="50 neurons adapt their widths, in colour",
     config=Config(),
     run=run,
     draw=draw,
     data="cifar10",
     seconds=110,
     samples=10_000_000,
+    prints="almost as 4",
     published={"learned": None},
     quantities=(
         learned(),

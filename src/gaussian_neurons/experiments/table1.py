@@ -102,13 +102,14 @@ def _quantity(label: str, name: str, of_learned: bool) -> Quantity:
 
 EXPERIMENT = Experiment(
     name="table1",
-    title="where the neurons of Figure 2a ended: d and cos θ",
+    title="where 2a's neurons ended: d and cos θ",
     config=Config(),
     run=run,
     draw=draw,
     data="mnist",
     seconds=0.4,
     samples=1_000_000,
+    prints="d 0.9 and 1.5",
     published=PUBLISHED,
     quantities=(
         learned(7),

