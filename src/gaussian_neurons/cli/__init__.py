@@ -1,5 +1,8 @@
 """The command line: each command parses and delegates."""
 
+from importlib.metadata import version
+from typing import Annotated
+
 import typer
 
 from gaussian_neurons.cli.clustering import fit, info, predict
@@ -8,12 +11,27 @@ from gaussian_neurons.cli.reproducing import reproduce
 
 app = typer.Typer(
     name="gaussian-neurons",
-    help="Online clustering that finds the number of clusters by itself.",
     no_args_is_help=True,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_show_locals=False,
 )
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"gaussian-neurons {version('gaussian-neurons')}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    show_version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and end.")
+    ] = False,
+) -> None:
+    """Online clustering that finds the number of clusters by itself."""
+
 
 for command in (demo, reproduce, fit, predict, info):
     app.command()(command)

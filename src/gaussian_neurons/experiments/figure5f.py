@@ -51,6 +51,7 @@ EXPERIMENT = Experiment(
     published={"learned": None},
     quantities=(
         learned(),
+        Quantity("the same, with those at equal places", lambda result: result["learned_with_twins"]),
         Quantity("more than Figure 4 with the same seed", lambda result: result.get("more_than_4")),
         Quantity("median width of the learned", median_width, digits=2),
     ),

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from gaussian_neurons import GaussianNeurons
 from gaussian_neurons.datasets import ImageSet
+from gaussian_neurons.diagnostics import Diagnosis
 from gaussian_neurons.experiments.experiment import Result
 from gaussian_neurons.experiments.lab import Lab
 from gaussian_neurons.sampling import Neighbourhoods, Patches, Stream
@@ -66,6 +67,7 @@ def facts(model: GaussianNeurons) -> Result:
     diagnosis = model.diagnosis_
     return {
         "learned": int(diagnosis.learned.sum()),
+        "learned_with_twins": int(_with_twins(diagnosis).sum()),
         "is_learned": diagnosis.learned.tolist(),
         "domain_distance": rounded(diagnosis.domain_distance),
         "cosine": rounded(diagnosis.cosine),
@@ -75,6 +77,14 @@ def facts(model: GaussianNeurons) -> Result:
         "twins": [list(pair) for pair in diagnosis.twins],
         "centers": rounded(model.centers_),
     }
+
+
+def _with_twins(diagnosis: Diagnosis) -> NDArray[np.bool_]:
+    """The neurons that learned, and those that sit on the same places."""
+    found: NDArray[np.bool_] = diagnosis.learned | diagnosis.learned[diagnosis.twin_of] & (
+        diagnosis.twin_of >= 0
+    )
+    return found
 
 
 def rounded(values: Array) -> Any:

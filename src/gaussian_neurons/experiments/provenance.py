@@ -18,7 +18,15 @@ PACKAGE = Path(__file__).parents[1]
 # What only shows results, or asks for them, does not change them.
 ASIDE = {
     *("cli", "report", "__main__.py", "plotting.py", "progress.py", "config.py"),
-    *("pictures.py", "catalogue.py", "demo.py", "reproduction.py", "provenance.py"),
+    *(
+        "experiment.py",
+        "data.py",
+        "pictures.py",
+        "catalogue.py",
+        "demo.py",
+        "reproduction.py",
+        "provenance.py",
+    ),
 }
 FIGURES = re.compile(r"(figure\w+|table\w+|width_equation)\.py")
 
