@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gaussian_neurons.bad_rows import BadRow
-from gaussian_neurons.sampling import Chunk, Stream, rows_from_file
+from gaussian_neurons.sampling import Chunk, Stream, rows_from_file, rows_from_pipe
 from gaussian_neurons.sampling.files import TextRows
-from gaussian_neurons.sampling.piped import rows_from_pipe
 from gaussian_neurons.sampling.stream import joined
 from gaussian_neurons.sampling.text import NoNumbers
 
