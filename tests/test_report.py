@@ -26,9 +26,9 @@ def spread(published, *values, digits=0):
 def test_a_quantity_over_the_seeds():
     it = spread(7, 5, 7, 8)
     assert (it.published, it.ours, it.place) == ("7", "7 (5 to 8)", "ours: 1 below it, 1 equal, 1 above")
-    assert spread(7, 4, 5).place == "above all 2 seeds"
+    assert spread(7, 4, 5).place == "the paper is above all 2 seeds"
     assert spread(7, 4, 5).ours == "4.5 (4 to 5)"
-    assert spread(3, 4, 5).place == "below all 2 seeds"
+    assert spread(3, 4, 5).place == "the paper is below all 2 seeds"
     assert spread(3, 3, 3).place == "the same in all seeds"
     assert spread(3, 3).place == "the same"
     assert spread(3, 4).place == "differs"

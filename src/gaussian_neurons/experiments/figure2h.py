@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.cluster import KMeans
 
 from gaussian_neurons.diagnostics import domain_distance
 from gaussian_neurons.experiments import layer, pictures
@@ -24,6 +23,8 @@ class Config(layer.Layer):
 
 def run(config: Config, seed: int, lab: Lab) -> Result:
     """Cluster patches with k-means, Lloyd's algorithm from a k-means++ start."""
+    from sklearn.cluster import KMeans
+
     patches = config.stream(lab.data, seed).read(config.n_samples)
     begin = time.perf_counter()
     found = KMeans(config.n_clusters, n_init=1, random_state=seed).fit(patches)

@@ -9,7 +9,9 @@ WIDTH, MARGIN, DOT, AXIS = 144, 10, 3.5, 26  # in pixels of the page
 
 def strip(spread: Spread) -> str:
     """An SVG: one dot for each seed, equal ones on top of each other; "" where there is nothing to see."""
-    values, published = list(spread.values.values()), spread.quantity.published
+    published, values = spread.quantity.published, list(spread.values.values())
+    if published is not None:  # to the digits that the paper gives: what is finer cannot be compared
+        values = [round(value, spread.quantity.digits) for value in values]
     shown = [*values, *([] if published is None else [published])]
     if len(values) < 2:
         return ""

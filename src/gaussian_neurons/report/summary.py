@@ -46,7 +46,7 @@ class Spread:
         if equal == len(ours):
             return "the same in all seeds"
         if below == len(ours) or (not equal and not below):
-            return f"{'above' if below else 'below'} all {len(ours)} seeds"
+            return f"the paper is {'above' if below else 'below'} all {len(ours)} seeds"
         return f"ours: {below} below it, {equal} equal, {len(ours) - below - equal} above"
 
     def shown(self, value: float) -> str:
