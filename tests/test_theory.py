@@ -103,3 +103,17 @@ def test_the_surface_is_the_cost():
         np.array([0.3, 0.7]), np.array([[0.4, 0.5], [0.7, 0.3]]), np.array([0.2, 0.2]), 0.5
     )
     assert theory.cost_surface(place, **FIGURE_1) == pytest.approx(expected, rel=1e-14)
+
+
+def test_as_equation_1_has_it_the_pushes_themselves_are_equal():
+    """With 1/sigma in place of 1/sigma^2: what the rule does to two neurons in opposite corners."""
+
+    def push(dimensions, width, inhibition):
+        corners = np.array([np.zeros(dimensions), np.ones(dimensions)])
+        far = np.full(dimensions, 1e6)  # a sample that attracts nobody
+        step = reference.center_step(far, corners, np.full(2, width), inhibition, learning_rate=1.0)
+        return np.linalg.norm(step[0]) / dimensions
+
+    width = theory.equivalent_width(81, 0.015, power=1)
+    assert width == pytest.approx(3.85, abs=0.005)
+    assert push(81, width, 0.015) == pytest.approx(push(25, 1.0, 1 / 9), rel=1e-6)

@@ -23,18 +23,21 @@ class Layout(NamedTuple):
 SUBFIGURE_2D = Layout(dimensions=25, width=1.0, inhibition=1 / 9)
 
 
-def equivalent_width(dimensions: int, inhibition: float, like: Layout = SUBFIGURE_2D) -> float:
+def equivalent_width(
+    dimensions: int, inhibition: float, like: Layout = SUBFIGURE_2D, power: int = 2
+) -> float:
     """The width at which two neurons in opposite corners repel as those of another layout do.
 
     Solves the paper's width equation [8] as it is printed, with 1/sigma^2 where Equation 1 would give
     1/sigma: only so do the published widths come out. Of its two solutions, the one on the rising
-    branch, sigma < D / 2, is meant.
+    branch, sigma < D / power, is meant.
 
     Parameters
     ----------
     dimensions : D of the new layout
     inhibition : lambda of the new layout
     like : the layout to be matched; the paper's is that of Subfigure 2d
+    power : of 1/sigma: 2 as printed, 1 as Equation 1 has it
 
     Examples
     --------
@@ -50,23 +53,27 @@ def equivalent_width(dimensions: int, inhibition: float, like: Layout = SUBFIGUR
     ):
         if not value > 0:
             raise ValueError(f"{name} must be positive, got {value!r}.")
-    wanted = log_repulsion(like.width, like.dimensions, like.inhibition)
-    largest = dimensions / 2
-    if log_repulsion(largest, dimensions, inhibition) < wanted:
+    wanted = log_repulsion(like.width, like.dimensions, like.inhibition, power)
+    largest = dimensions / power
+    if log_repulsion(largest, dimensions, inhibition, power) < wanted:
         raise ValueError(
             f"no width repels as much in {dimensions} dimensions with inhibition={inhibition:g}; "
             f"raise the inhibition."
         )
     smallest = largest
-    while log_repulsion(smallest, dimensions, inhibition) >= wanted:
+    while log_repulsion(smallest, dimensions, inhibition, power) >= wanted:
         smallest /= 2
-    return float(
-        brentq(lambda s: log_repulsion(s, dimensions, inhibition) - wanted, smallest, largest, xtol=1e-12)
+    found = brentq(
+        lambda width: log_repulsion(width, dimensions, inhibition, power) - wanted,
+        smallest,
+        largest,
+        xtol=1e-12,
     )
+    return float(found)
 
 
-def log_repulsion(width: ArrayLike, dimensions: int, inhibition: float) -> Array:
-    """Log of one side of the width equation [8]: lambda / (sqrt(D) sigma^2) exp(-D / sigma).
+def log_repulsion(width: ArrayLike, dimensions: int, inhibition: float, power: int = 2) -> Array:
+    """Log of one side of the width equation [8]: lambda / (sqrt(D) sigma^power) exp(-D / sigma).
 
     Examples
     --------
@@ -74,7 +81,7 @@ def log_repulsion(width: ArrayLike, dimensions: int, inhibition: float) -> Array
     array([-28.81, -10.86])
     """
     sigma = np.asarray(width, np.float64)
-    logs: Array = np.log(inhibition) - np.log(dimensions) / 2 - 2 * np.log(sigma) - dimensions / sigma
+    logs: Array = np.log(inhibition) - np.log(dimensions) / 2 - power * np.log(sigma) - dimensions / sigma
     return logs
 
 

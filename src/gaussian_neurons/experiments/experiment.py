@@ -50,6 +50,7 @@ class Experiment:
     samples: int  # learned from in all, about
     prints: str  # what the paper gives, in a word or two
     published: Mapping[str, Any]
+    note: str = ""  # what a reader of the report should know besides
     quantities: tuple[Quantity, ...] = ()
     claims: tuple[Claim, ...] = ()
     compare: Callable[[Result, Mapping[str, Result]], Result] | None = None

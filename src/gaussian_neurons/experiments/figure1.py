@@ -34,7 +34,11 @@ def run(config: Config, seed: int, lab: Lab) -> Result:
     surface = cost_surface(places, [config.second], *rule)
     flat = cost_surface(places, [config.sample], *rule)
     lowest = cost_minimum([config.second], *rule)
+    along = np.stack([side, 1 - side], axis=-1)  # from (0, 1) to (1, 0), through the sample and the neuron
     return {
+        "slice": rounded(cost_surface(along, [config.second], *rule)),
+        "flat_slice": rounded(cost_surface(along, [config.sample], *rule)),
+        "lowest_on_the_grid": rounded(places[np.unravel_index(surface.argmin(), surface.shape)]),
         "surface": rounded(surface),
         "minimum": rounded(lowest),
         "cost_at_minimum": float(cost_surface(lowest, [config.second], *rule)),
@@ -44,17 +48,17 @@ def run(config: Config, seed: int, lab: Lab) -> Result:
 
 
 def draw(result: Result) -> "Figure":
-    """The surface, as the paper shows it, and as a map."""
+    """The surface, as the paper shows it, as a map, and a cut through it beside the flat case."""
     from matplotlib.figure import Figure
 
     config, surface = result["config"], np.array(result["surface"])
     side = np.linspace(0, 1, len(surface))
-    figure = Figure(figsize=(8.2, 4.2), dpi=150, layout="constrained")
-    relief = figure.add_subplot(1, 2, 1, projection="3d")
+    figure = Figure(figsize=(10.2, 3.8), dpi=150, layout="constrained")
+    relief = figure.add_subplot(1, 3, 1, projection="3d")
     relief.plot_surface(*np.meshgrid(side, side), surface, cmap="viridis", lw=0, rcount=61, ccount=61)
     relief.view_init(32, -120)
     relief.set_zlabel("F", fontsize=9, color=INK)
-    plan = figure.add_subplot(1, 2, 2)
+    plan = figure.add_subplot(1, 3, 2)
     levels = plan.contourf(side, side, surface, levels=24, cmap="viridis")
     bar = figure.colorbar(levels, ax=plan, shrink=0.85)
     for place, mark, name in (
@@ -67,9 +71,17 @@ def draw(result: Result) -> "Figure":
         plan.scatter(place[0], place[1], marker=mark, s=60, c=colour, edgecolors=edge, label=name)
     plan.legend(fontsize=7.5, loc="upper center", bbox_to_anchor=(0.5, -0.16), frameon=False, labelcolor=INK)
     plan.set_aspect("equal")
-    for axes in (relief, plan):
+    cut = figure.add_subplot(1, 3, 3)
+    cut.plot(side, result["slice"], color=LEARNED, lw=1.8, label=r"$\mu_2$ as given")
+    cut.plot(
+        side, result["flat_slice"], color=PUSHED_OUT, lw=1.8, ls="--", label=r"$\mu_2 = x$: flat, $F = -1$"
+    )
+    cut.set_title("along the line through x and $\\mu_2$", fontsize=8, color=INK, loc="left")
+    cut.legend(fontsize=7.5, loc="upper left", frameon=False, labelcolor=INK)
+    cut.spines[["top", "right"]].set_visible(False)
+    for axes in (relief, plan, cut):
         axes.set_xlabel(r"$\mu_1$, first coordinate", fontsize=8, color=INK)
-        axes.set_ylabel("second", fontsize=8, color=INK)
+        axes.set_ylabel("F" if axes is cut else "second", fontsize=8, color=INK)
         axes.tick_params(colors=INK, labelsize=7)
     bar.ax.tick_params(colors=INK, labelsize=7)
     return figure

@@ -47,15 +47,16 @@ def without(
     others = np.flatnonzero(np.array(before["is_learned"])[left])
     old = then[left[others]]
     candidates = np.flatnonzero(after["is_learned"])
-    found: Result = {"relearned_by": None, "had_learned": None, "distance": None, "relearned": False}
+    found: Result = {"nearest": None, "had_learned": None, "distance": None, "relearned": False}
     if len(candidates):
         nearest = int(candidates[np.argmin(places.distance(now[candidates], removed))])
         found = {
-            "relearned_by": int(left[nearest]),
-            "had_learned": bool(before["is_learned"][left[nearest]]),  # something else, which it left
+            "nearest": int(left[nearest]),
+            "had_learned": bool(before["is_learned"][left[nearest]]),  # another pattern, before
             "distance": float(places.distance(now[nearest], removed)),
             "relearned": bool(places.same(now[nearest], removed)),
         }
+    found["relearned_by"] = found["nearest"] if found["relearned"] else None
     return {
         "neuron": neuron,
         **found,
@@ -66,6 +67,11 @@ def without(
         "numbers": (left + 1).tolist(),
         "after": after,
     }
+
+
+def as_published(removal: Result) -> bool:
+    """Whether a neuron that had learned nothing took the place, and all other filters stayed."""
+    return bool(removal["relearned"] and not removal["had_learned"] and all(removal["others_same"]))
 
 
 def of_others(result: Result, fact: str) -> list[bool]:
@@ -79,26 +85,28 @@ def median_distance(result: Result) -> float | None:
     return float(np.median(close)) if close else None
 
 
+def farthest(result: Result) -> float | None:
+    """The longest way that another learned filter went."""
+    return max((way for removal in result["removals"] for way in removal["others_moved"]), default=None)
+
+
 def draw(result: Result) -> "Figure":
-    """Before, and after the removal of one learned filter: the middle one of them."""
-    if not result["removals"]:
+    """Before and after a removal: one that went as in the paper, or else the middle one."""
+    removals = result["removals"]
+    if not removals:
         return pictures.draw_filters(result)
-    removal: dict[str, Any] = result["removals"][len(result["removals"]) // 2]
+    removal: dict[str, Any] = next(filter(as_published, removals), removals[len(removals) // 2])
     after = removal["after"]
     by, title = [], f"without μ{removal['neuron'] + 1}: {pictures.summary(after)}"
     if removal["relearned"]:
         by = [removal["numbers"].index(removal["relearned_by"] + 1)]
-        title = f"without μ{removal['neuron'] + 1}: learned again by μ{removal['relearned_by'] + 1}"
+        which = "which gave up its own" if removal["had_learned"] else "which had learned nothing"
+        title = f"μ{removal['neuron'] + 1} removed: learned again by\nμ{removal['relearned_by'] + 1}, {which}"
     return pictures.draw_panels(
         result,
         [
             pictures.Panel(f"before: {pictures.summary(result)}", result, marked=[removal["neuron"]]),
-            pictures.Panel(
-                title,
-                after,
-                numbers=removal["numbers"],
-                marked=by,
-            ),
+            pictures.Panel(title, after, numbers=removal["numbers"], marked=by),
         ],
     )
 
@@ -113,30 +121,34 @@ EXPERIMENT = Experiment(
     seconds=9,
     samples=20_000_000,
     prints="μ₅ by μ₈",
-    published={"removed": 1, "relearned": 1},
+    published={"removed": 5, "relearned_by": 8, "counted_from": 1},
+    note="The paper removes one filter of one seed. Here each learned filter is removed in turn.",
     quantities=(
         Quantity("filters removed in turn", lambda result: len(result["removals"])),
-        Quantity(
-            "of them learned again",
-            lambda result: sum(removal["relearned"] for removal in result["removals"]),
-        ),
-        Quantity(
-            "of these by a neuron that had learned nothing",
-            lambda result: sum(it["relearned"] and not it["had_learned"] for it in result["removals"]),
-        ),
-        Quantity("how close, a pixel's root mean square", median_distance, digits=3),
+        Quantity("of them as in the paper", lambda result: sum(map(as_published, result["removals"]))),
+        Quantity("learned again by any neuron", lambda r: sum(it["relearned"] for it in r["removals"])),
+        Quantity("how close, in a pixel", median_distance, digits=3),
+        Quantity("farthest way of another filter, in a pixel", farthest, digits=3),
     ),
     claims=(
         Claim(
-            "The pattern of a removed filter is learned again by another neuron.",
+            "A neuron that had learned nothing learns the removed pattern, and all other filters stay.",
+            lambda result: [as_published(removal) for removal in result["removals"]],
+        ),
+        Claim(
+            "That can happen: it does for at least one of the filters.",
+            lambda result: [any(map(as_published, result["removals"]))] if result["removals"] else [],
+        ),
+        Claim(
+            "Less strictly: any neuron learns it, be it one that gives up its own pattern.",
             lambda result: [removal["relearned"] for removal in result["removals"]],
         ),
         Claim(
-            "The other learned filters remain where they were.",
+            "Of the other learned filters, each remains where it was.",
             lambda result: of_others(result, "others_same"),
         ),
         Claim(
-            "Their patterns are still known, by the same neuron or by another.",
+            "Less strictly: its pattern is still known, by that neuron or by another.",
             lambda result: of_others(result, "others_known"),
         ),
     ),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gaussian_neurons import GaussianNeurons
-from gaussian_neurons.experiments import figure2f, layer, pictures, places
+from gaussian_neurons.experiments import figure2a, figure2f, layer, pictures, places
 from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result, learned
 from gaussian_neurons.experiments.lab import Lab
 from gaussian_neurons.sampling import Stream
@@ -60,6 +60,7 @@ def kept_and_added(
                 "neuron": int(k),
                 "mean_response_to_ones": float(to_ones[k]),
                 "mean_response_to_twos": float(to_twos[k]),
+                "ones_to_twos": float(to_ones[k] / to_twos[k]),
                 "only_in_twos": bool(to_ones[k] <= EXCLUSIVE * to_twos[k]),
             }
             for k in np.flatnonzero(knows & ~known)
@@ -80,6 +81,11 @@ def draw(result: Result) -> "Figure":
     )
 
 
+def farthest(result: Result) -> float | None:
+    """The longest way that a filter of the 1s went."""
+    return max((filter["distance"] for filter in result["kept"]), default=None)
+
+
 EXPERIMENT = Experiment(
     name="figure2g",
     title="2f learned on from 2s: old filters stay",
@@ -91,21 +97,27 @@ EXPERIMENT = Experiment(
     samples=2_000_000,
     prints="3 kept",
     published={"kept": 3},
+    note="The paper found 3 filters in the 1s; how many stayed alike depends on how many there were.",
     quantities=(
         learned(),
-        Quantity("filters of the 1s that are still alike", lambda r: sum(f["same"] for f in r["kept"]), 3),
+        Quantity("filters of the 1s (2f)", lambda r: len(r["kept"]), 3),
+        Quantity("of them no longer alike", lambda r: sum(not f["same"] for f in r["kept"]), 0),
+        Quantity("farthest way of one, in a pixel", farthest, digits=3),
         Quantity("filters added by the 2s", lambda r: len(r["added"])),
         Quantity("of them in the 2s only", lambda r: sum(f["only_in_twos"] for f in r["added"])),
     ),
     claims=(
         Claim(
-            "The filters of the 1s are largely similar after the 2s.",
-            lambda r: [f["same"] for f in r["kept"]],
+            "Each filter of the 1s is largely similar after the 2s (up to 0.2), and learned still.",
+            lambda r: [f["same"] and f["still_learned"] for f in r["kept"]],
         ),
         Claim("Additional filters were learned.", lambda r: [len(r["added"]) > 0]),
         Claim(
-            "They mainly stand for patterns that only the 2s have.",
-            lambda r: [f["only_in_twos"] for f in r["added"]],
+            "They are mainly of patterns that only the 2s have (1s get a quarter of the response or less).",
+            lambda r: (
+                [2 * sum(f["only_in_twos"] for f in r["added"]) > len(r["added"])] if r["added"] else []
+            ),
         ),
+        *figure2a.OF_THE_OTHERS,
     ),
 )

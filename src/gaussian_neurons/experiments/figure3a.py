@@ -23,22 +23,33 @@ class Config(layer.Layer):
 
 
 def compare(result: Result, others: Mapping[str, Result]) -> Result:
-    """How many filters more than Figure 2d with the same seed."""
-    return {"more_than_2d": result["learned"] - others["figure2d"]["learned"]}
+    """How many filters more than Figure 2d, and than the other of Figure 3, with the same seed."""
+    return {"more_than": {name: result["learned"] - other["learned"] for name, other in others.items()}}
+
+
+def more_than_2d(result: Result) -> float | None:
+    """How many filters more than 2d, where that is there."""
+    count: float | None = result.get("more_than", {}).get("figure2d")
+    return count
 
 
 def roughly_as_many(result: Result) -> list[bool]:
-    """Whether there are about as many as in 2d."""
-    return [abs(result["more_than_2d"]) <= ROUGHLY] if "more_than_2d" in result else []
+    """Whether there are about as many as in 2d, and as in the other of Figure 3."""
+    return [abs(more) <= ROUGHLY for more in result.get("more_than", {}).values()]
 
 
 QUANTITIES = (
     learned(),
-    Quantity("more than 2d with the same seed", lambda result: result.get("more_than_2d")),
+    Quantity("more than 2d with the same seed", more_than_2d),
+    Quantity("neurons at a place with another", lambda result: len(result["twins"])),
 )
 CLAIMS = (
-    Claim(f"Roughly the same number of filters as 2d (up to {ROUGHLY} more or fewer).", roughly_as_many),
+    Claim(
+        f"Roughly as many filters as 2d, and as the other of Figure 3 (up to {ROUGHLY} more or fewer).",
+        roughly_as_many,
+    ),
 )
+NOTE = "There can be no more than K = 16. That the filters are more rounded than 2's is left to the eye."
 
 EXPERIMENT = Experiment(
     name="figure3a",
@@ -51,8 +62,9 @@ EXPERIMENT = Experiment(
     samples=10_000_000,
     prints="σ = 4.14",
     published={"width": 4.14},
+    note=NOTE,
     quantities=(Quantity("σ", lambda result: result["config"]["width"], 4.14, digits=2), *QUANTITIES),
     claims=CLAIMS,
     compare=compare,
-    compares_with=("figure2d",),
+    compares_with=("figure2d", "figure3b"),
 )

@@ -30,11 +30,12 @@ EXPERIMENT = Experiment(
     samples=10_000_000,
     prints="σ = 9.91",
     published={"width": 9.91},
+    note=figure3a.NOTE,
     quantities=(
         Quantity("σ", lambda result: result["config"]["width"], 9.91, digits=2),
         *figure3a.QUANTITIES,
     ),
     claims=figure3a.CLAIMS,
     compare=figure3a.compare,
-    compares_with=("figure2d",),
+    compares_with=("figure2d", "figure3a"),
 )

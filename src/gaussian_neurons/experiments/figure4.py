@@ -47,9 +47,9 @@ def kinds(found: Result, size: int) -> Result:
 
 def _some(kind: str) -> Claim:
     texts = {
-        "sky": "Some filters can detect patches of sky (even, bluish).",
-        "grass": "Some filters can detect patches of grass (even, greenish).",
-        "grey_edges": "Some of the edge detecting filters are grey and so independent of colour.",
+        "sky": "Some filters can detect patches of sky: bluish, even (up to 0.06 over the pixels).",
+        "grass": "Some filters can detect patches of grass: greenish, even.",
+        "grey_edges": "Some of the edge detecting filters are grey (up to 0.06 over the channels).",
     }
     return Claim(texts[kind], lambda result: [len(result["kinds"][kind]) > 0])
 

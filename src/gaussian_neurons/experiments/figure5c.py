@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 run = layer.run
 
 ALIKE = 0.1  # largest difference of two widths that pass for one, as a part of the larger
+LEFT = 0.9  # of the starting width: where a width has left its start
 STARTS = {"figure5c": 6.0, "figure5d": 10.0, "figure5e": 14.0}
 
 
@@ -65,26 +66,28 @@ def draw(result: Result) -> "Figure":
     return pictures.draw_panels(result, [pictures.Panel(title, result)])
 
 
-def same_from_other_starts(what: str) -> Claim:
+def same_from_other_starts(what: str, how: str) -> Claim:
     """The claim that other starting widths lead to the same filters, or widths."""
     return Claim(
-        f"The same {what} from the other starting widths.",
+        f"The starts of 5c, 5d and 5e lead to as many filters, with similar {what} ({how}).",
         lambda result: [other[f"same_{what}"] for other in result.get("other_starts", {}).values()],
     )
 
 
-def width_left_its_start(result: Result) -> list[bool]:
-    """For each neuron, whether its width tells what its place does: it left its start where it learned."""
-    start = result["config"]["width"]
-    return [
-        (width <= 0.9 * start) == it for width, it in zip(result["widths"], result["is_learned"], strict=True)
-    ]
+def left_its_start(result: Result) -> list[bool]:
+    """For each neuron, whether its width has shrunk."""
+    return [width <= LEFT * result["config"]["width"] for width in result["widths"]]
+
+
+def told_by_its_width(result: Result) -> list[bool]:
+    """For each neuron, whether its width tells what its place does."""
+    return [left == it for left, it in zip(left_its_start(result), result["is_learned"], strict=True)]
 
 
 CLAIMS = (
-    same_from_other_starts("filters"),
-    same_from_other_starts("widths"),
-    Claim("Neurons that learned can be told by their widths, which left the start.", width_left_its_start),
+    same_from_other_starts("filters", "up to 0.2 in a pixel"),
+    same_from_other_starts("widths", "up to a tenth"),
+    Claim("Neurons that learned can be told by their widths, now below 0.9 of the start.", told_by_its_width),
 )
 
 

@@ -41,6 +41,7 @@ def run(config: Config, seed: int, lab: Lab) -> Result:
                 "side": side,
                 "inhibition": inhibition,
                 "width": width,
+                "width_by_equation_1": equivalent_width(side**2, inhibition, like, power=1),
                 "off_by": float(np.expm1(log_repulsion(width, side**2, inhibition) - wanted)),
                 "curve": [rounded(widths), rounded(np.exp(log_repulsion(widths, side**2, inhibition)))],
             }
@@ -74,6 +75,11 @@ def _width(which: int) -> Quantity:
     return Quantity(label, lambda result: result["solutions"][which]["width"], PUBLISHED[which], digits=2)
 
 
+def _by_equation_1(which: int) -> Quantity:
+    label = f"the same with 1/σ, as Equation 1 has it, for {Config.sides[which]} × {Config.sides[which]}"
+    return Quantity(label, lambda result: result["solutions"][which]["width_by_equation_1"], digits=2)
+
+
 def _rounds_to(which: int) -> Claim:
     text = f"σ = {PUBLISHED[which]} for {Config.sides[which]} × {Config.sides[which]} patches."
     return Claim(text, lambda result: [round(result["solutions"][which]["width"], 2) == PUBLISHED[which]])
@@ -90,6 +96,7 @@ EXPERIMENT = Experiment(
     samples=0,
     prints="4.14, 9.91",
     published={"widths": list(PUBLISHED)},
-    quantities=(_width(0), _width(1)),
+    note="Solved as it is printed, with 1/σ². Equation 1 would give 1/σ; only 1/σ² gives the paper's widths.",
+    quantities=(_width(0), _width(1), _by_equation_1(0), _by_equation_1(1)),
     claims=(_rounds_to(0), _rounds_to(1)),
 )

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gaussian_neurons.persistence import replace_file
-from gaussian_neurons.report.origin import Origin
+from gaussian_neurons.report.origin import FOOTNOTE, Origin
 from gaussian_neurons.report.page import heading
 from gaussian_neurons.report.summary import Standing, Summary, seeds_in_words
 
@@ -30,9 +30,10 @@ def text(summaries: Sequence[Summary], origin: Origin, folder: str) -> str:
         "Written by `gaussian-neurons reproduce --markdown`. Every figure and table of O. C. Eidheim,",
         "*Revisiting Gaussian Neurons for Online Clustering with Unknown Number of Clusters*, run anew; ours",
         "beside what the paper prints. The paper shows one seed of each figure, and which and how many",
-        "filters are learned depends on the seed: look at the spread. Filters pass for the same where they",
-        "differ by at most 0.2 in a pixel, root mean square, from black at 0 to white at 1. Framed filters",
-        "are learned; blue is below 0, red above 1.",
+        "filters are learned depends on the seed: look at the spread. Framed filters are learned; blue is",
+        "below 0, red above 1.",
+        "",
+        FOOTNOTE,
         "",
         *(f"> {warning}\n" for warning in origin.warnings),
         *_table(("", ""), [(name, str(value)) for name, value in origin.facts.items()]),
@@ -78,6 +79,7 @@ def _section(summary: Summary, folder: str) -> list[str]:
         "",
         f"![{summary.experiment.title}]({folder}/{name}.png)",
         "",
+        *([summary.experiment.note, ""] if summary.experiment.note else []),
         *_table(("", "the paper", "ours, median (range)", "where the paper's falls"), rows),
         "",
         *claims,

@@ -14,7 +14,7 @@ from gaussian_neurons.experiments.experiment import Result
 from gaussian_neurons.experiments.pictures import thumbnail
 from gaussian_neurons.persistence import replace_file
 from gaussian_neurons.plotting import INK
-from gaussian_neurons.report.origin import Origin
+from gaussian_neurons.report.origin import FOOTNOTE, Origin
 from gaussian_neurons.report.strip import strip
 from gaussian_neurons.report.summary import Spread, Standing, Summary, Verdict, seeds_in_words
 
@@ -54,9 +54,7 @@ of each figure; which and how many filters are learned depends on it, so look at
 <main>
 {sections}
 </main>
-<footer class="muted"><p>A filter counts as learned if recent samples hold it in place. Filters pass for the
-same where they differ by at most 0.2 in a pixel, root mean square, from black at 0 to white at 1. In the
-strips, each dot is a seed and the line is the paper.</p></footer>
+<footer class="muted"><p>{FOOTNOTE} In the strips, each dot is a seed and the line is the paper.</p></footer>
 </body>
 </html>
 """
@@ -92,6 +90,7 @@ def _section(summary: Summary, folder: Path) -> str:
     return f"""<section id="{name}">
 <h2>{heading(name)} <small>{escape(summary.experiment.title)}</small></h2>
 {_picture(summary, folder)}
+{f"<p>{escape(summary.experiment.note)}</p>" if summary.experiment.note else ""}
 {_numbers(summary.spreads)}
 {_claims(summary)}
 {_small_pictures(summary)}
