@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from gaussian_neurons.cli import app
 from gaussian_neurons.cli.display import Display
-from gaussian_neurons.cli.reproducing import _out, parse_seeds
+from gaussian_neurons.cli.reproducing import _names, _out, parse_seeds
 from gaussian_neurons.experiments.catalogue import EXPERIMENTS
 from gaussian_neurons.experiments.reproduction import Board, Job, Outcome
 from gaussian_neurons.experiments.results import Question
@@ -50,6 +50,8 @@ def test_seeds_that_are_none(text, tmp_path):
     ("words", "says"),
     [
         (["figure9"], "there is no experiment 'figure9'. Known: all, figure1, figure2a"),
+        (["figur2a"], "Did you mean 'figure2a'?"),
+        (["figure1", "--data-dir", "/nowhere"], "--data-dir '/nowhere' is no folder"),
         (["figure1", "--jobs", "0"], "--jobs"),
         (["figure1", "--samples-scale", "0"], "--samples-scale"),
         (["figure1", "--samples-scale", "2"], "--samples-scale"),
@@ -87,7 +89,7 @@ def test_the_command_ends_with_numbers_and_a_report(tmp_path):
     assert "report.html has it all" in done.stdout.replace("\n", "")
     assert (tmp_path / "report.html").is_file()
     again = invoke("figure1", "--out", str(tmp_path))
-    assert "to do" not in again.stdout  # it is done
+    assert "Nothing to run: 1 done before." in again.stdout
     assert "width-equation" in (tmp_path / "report.html").read_text()  # and stays in the report
 
 
@@ -114,7 +116,18 @@ def test_names_are_completed_by_the_shell():
     done = subprocess.run(
         [command], env={**os.environ, **complete, "COMP_CWORD": "2"}, capture_output=True, text=True
     )
-    assert done.stdout.split() == [f"figure2{letter}" for letter in "abcdefgh"]
+    assert done.stdout.split() == ["figure2", *(f"figure2{letter}" for letter in "abcdefgh")]
+
+
+def test_completion_knows_all_names_without_importing_them():
+    assert set(_names("")) == {"all", *EXPERIMENTS, "figure2", "figure3", "figure5"}
+
+
+def test_help_does_not_wait_for_scikit_learn():
+    """Nor does an interrupt in the first second, which nobody would answer."""
+    code = "import sys; from gaussian_neurons.cli import app; print('sklearn' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
 
 
 def test_the_version():

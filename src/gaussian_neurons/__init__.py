@@ -4,9 +4,27 @@
 `learning.native` its compiled twin, `theory` the closed forms, `diagnostics` tells which neurons learned.
 """
 
-from gaussian_neurons.config import show_config
-from gaussian_neurons.estimator import GaussianNeurons
-from gaussian_neurons.state import Neurons
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gaussian_neurons.config import show_config
+    from gaussian_neurons.estimator import GaussianNeurons
+    from gaussian_neurons.state import Neurons
 
 __version__ = "0.1.0"
 __all__ = ["GaussianNeurons", "Neurons", "show_config"]
+
+# Loaded when they are asked for: scikit-learn takes a second, and the command line often does without.
+_ROOMS = {"GaussianNeurons": "estimator", "Neurons": "state", "show_config": "config"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _ROOMS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(importlib.import_module(f"{__name__}.{_ROOMS[name]}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

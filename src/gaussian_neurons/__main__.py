@@ -3,15 +3,20 @@
 import importlib.util
 import sys
 
+INTERRUPTED = 130  # 128 + SIGINT, as a shell has it
+
 
 def main() -> None:
     """Run the command line, or say what it needs."""
     missing = [name for name in ("typer", "rich") if importlib.util.find_spec(name) is None]
     if missing:
         sys.exit(f"The command line needs {' and '.join(missing)}: pip install 'gaussian-neurons[cli]'")
-    from gaussian_neurons.cli import app
+    try:
+        from gaussian_neurons.cli import app
 
-    app()
+        app()
+    except KeyboardInterrupt:  # before a command had begun, which answers itself
+        sys.exit(INTERRUPTED)
 
 
 if __name__ == "__main__":

@@ -7,8 +7,6 @@ from typing import Annotated
 
 import typer
 
-from gaussian_neurons import GaussianNeurons, model_file
-from gaussian_neurons.cli import output, steps, tables
 from gaussian_neurons.cli.options import (
     Columns,
     DataArgument,
@@ -23,8 +21,9 @@ from gaussian_neurons.cli.options import (
     checked_number,
     number_or_auto,
 )
-from gaussian_neurons.cli.reading import Data
 from gaussian_neurons.cli.trouble import told, warn
+
+# What learns is imported by each command: it takes a second, in which --help and typing errors are answered.
 
 
 @told()
@@ -126,6 +125,10 @@ def fit(
           -o model.safetensors
       zcat log.jsonl.gz | gaussian-neurons fit - -o model.safetensors
     """
+    from gaussian_neurons import GaussianNeurons
+    from gaussian_neurons.cli import output, steps
+    from gaussian_neurons.cli.reading import Data
+
     source = Data(data, format, header, columns, exclude, on_bad is OnBad.skip)
     one_pass = one_pass or source.is_pipe
     if checkpoint is not None and not one_pass:
@@ -189,6 +192,9 @@ def predict(
       gaussian-neurons predict model.safetensors more.csv --scores | head
       tail -n +1 -f readings.csv | gaussian-neurons predict model.safetensors -
     """
+    from gaussian_neurons.cli import output, steps
+    from gaussian_neurons.cli.reading import Data
+
     source = Data(data, format, header, columns, exclude, on_bad is OnBad.skip)
     if out is not None:
         output.require_free(out, force, model, None if source.is_pipe else data)
@@ -223,6 +229,9 @@ def info(
       gaussian-neurons info model.safetensors
       gaussian-neurons info model.safetensors --json | jq .clusters
     """
+    from gaussian_neurons import model_file
+    from gaussian_neurons.cli import steps, tables
+
     learned = steps.load(model)
     found = tables.facts(learned, model_file.load(Path(model).expanduser()), model)
     if as_json:

@@ -45,6 +45,9 @@ class Display(Audience):
 
     def begins(self, jobs: Sequence[Job], done: int, board: Board) -> None:  # noqa: D102
         self._jobs, self._board = {job.slot: job for job in jobs}, board
+        if not jobs:
+            self._console.print(f"Nothing to run: {done} done before.")
+            return
         before = f"; {done} done before" if done else ""
         self._console.print(f"{len(jobs)} run{'s' if len(jobs) > 1 else ''} to do{before}.")
         self._total = sum(job.question.experiment.seconds for job in jobs)

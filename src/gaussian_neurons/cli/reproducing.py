@@ -4,15 +4,12 @@ import re
 import time
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from gaussian_neurons.cli.trouble import require, told
-from gaussian_neurons.experiments import data as images
-from gaussian_neurons.experiments.catalogue import EXPERIMENTS, chosen
 
 OUT = Path("reproduction")
 MOST_SEEDS = 10_000
@@ -21,20 +18,24 @@ MOST_SEEDS = 10_000
 class Data(StrEnum):
     """Which images to learn from."""
 
-    full = images.FULL
-    sample = images.SAMPLE
+    full = "full"
+    sample = "sample"
 
 
 def _names(incomplete: str) -> list[str]:
-    """For the shell's completion."""
-    return [name for name in ("all", *EXPERIMENTS) if name.startswith(incomplete)]
+    """For the shell's completion, which must not wait for scikit-learn: the files tell."""
+    folder = Path(__file__).parents[1] / "experiments"
+    files = [path.stem.replace("_", "-") for path in folder.glob("*.py")]
+    single = [name for name in files if name.startswith(("figure", "table", "width"))]
+    groups = {name[:-1] for name in single if re.fullmatch(r"figure\d[a-z]", name)}
+    return sorted(name for name in {"all", *single, *groups} if name.startswith(incomplete))
 
 
 def _out(value: Path | None, scale: float, choice: str) -> Path:
     """Results at another scale, or from other data, go to a folder of their own."""
     if value is not None:
         return value
-    suffix = ("-sample" if choice == images.SAMPLE else "") + (f"-scale-{scale:g}" if scale != 1 else "")
+    suffix = ("-sample" if choice == Data.sample else "") + (f"-scale-{scale:g}" if scale != 1 else "")
     return OUT.with_name(OUT.name + suffix)
 
 
@@ -63,7 +64,7 @@ def reproduce(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[NAMES]...",
+            metavar="NAMES",
             help="Figures and tables, or all. figure2 stands for 2a to 2h; --list tells all names.",
             autocompletion=_names,
             show_default="all",
@@ -88,7 +89,11 @@ def reproduce(
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out", "-o", metavar="FOLDER", help="For results, pictures and report.", show_default=str(OUT)
+            "--out",
+            "-o",
+            metavar="FOLDER",
+            help="For results, pictures and report. Samples and scaled runs have one of their own.",
+            show_default=str(OUT),
         ),
     ] = None,
     jobs: Annotated[
@@ -119,22 +124,24 @@ def reproduce(
       gaussian-neurons reproduce figure2 table1 --seeds 0-9 --data-dir ~/data
       gaussian-neurons reproduce all --samples-scale 0.01
     """
+    from gaussian_neurons.cli import reports
+
     console = Console(highlight=False, soft_wrap=True)
     if list_:
-        _explain(console)
+        reports.explain(console)
         return
     require("matplotlib")
     from gaussian_neurons.cli.display import Display
     from gaussian_neurons.experiments import reproduction
+    from gaussian_neurons.experiments.catalogue import chosen
 
-    experiments = chosen(names or ["all"])
     plan = reproduction.Plan(
-        experiments,
+        chosen(names or ["all"]),
         parse_seeds(seeds),
-        _out(out, samples_scale, data.value),
+        _out(out, samples_scale, data),
         samples_scale,
         data.value,
-        None if data_dir is None else str(data_dir),
+        None if data_dir is None else str(_existing(data_dir)),
         jobs,
     )
     begin = time.monotonic()
@@ -142,71 +149,21 @@ def reproduce(
         try:
             failures = reproduction.reproduce(plan, display)
         except FileNotFoundError as error:
-            raise FileNotFoundError(_without_data(error)) from None
-        report = _report(plan, time.monotonic() - begin, markdown)
-    _summarise(console, report)
+            raise FileNotFoundError(reports.without_data(error)) from None
+        report = reports.write(plan, time.monotonic() - begin, markdown)
+    reports.summarise(console, report)
     console.print(f"\n[bold]{plan.out / 'report.html'}[/] has it all, to look at.")
+    for failure in failures:
+        console.print(f"\n[red]{failure.job.question.name}, seed {failure.job.question.seed}, failed:[/]")
+        console.print(str(failure.error), markup=False)
     if failures:
-        for failure in failures:
-            console.print(f"\n[red]{failure.job.question.name}, seed {failure.job.question.seed}, failed:[/]")
-            console.print(str(failure.error), markup=False)
         raise typer.Exit(1)
 
 
-def _without_data(error: FileNotFoundError) -> str:
-    text = str(error).replace("pass directory=...", "pass --data-dir")
-    return (
-        f"{text}\n\nWithout them: add --data sample. The MNIST experiments then run on 5,000 bundled digits, "
-        f"the colour ones on two bundled photographs, and the report says so."
-    )
-
-
-def _explain(console: Console) -> None:
-    """The catalogue as a table."""
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for name in ("name", "what it shows", "the paper has"):
-        table.add_column(name)
-    table.add_column("minutes", justify="right")
-    for experiment in EXPERIMENTS.values():
-        minutes = experiment.seconds / 60
-        table.add_row(
-            f"[bold]{experiment.name}[/]",
-            experiment.title,
-            experiment.prints,
-            f"{minutes:.1f}" if minutes >= 0.1 else "<0.1",
+def _existing(folder: Path) -> Path:
+    folder = folder.expanduser()
+    if not folder.is_dir():
+        raise ValueError(
+            f"--data-dir {str(folder)!r} is no folder. Name the one that holds mnist/ and others."
         )
-    console.print(table)
-    total = sum(experiment.seconds for experiment in EXPERIMENTS.values()) / 60
-    console.print(f"\n[dim]Minutes for one seed on one core with AVX-512; {total:.0f} for all.[/]")
-
-
-def _report(plan: Any, seconds: float, markdown: Path | None) -> Any:
-    from gaussian_neurons.experiments.reproduction import collected
-    from gaussian_neurons.report import document, page
-    from gaussian_neurons.report.origin import origin
-    from gaussian_neurons.report.summary import Summary
-
-    summaries = [Summary(EXPERIMENTS[name], some) for name, some in collected(plan).items()]
-    where = origin(summaries, plan.choice, plan.scale, seconds)
-    page.write(plan.out / "report.html", summaries, where)
-    if markdown is not None:
-        document.write(markdown, summaries, where, plan.out)
-    return summaries
-
-
-def _summarise(console: Console, summaries: Any) -> None:
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for name in ("", "the paper", "ours, median and range", "claims that hold"):
-        table.add_column(name)
-    for summary in summaries:
-        first = summary.spreads[0]
-        verdicts = [verdict for verdict in summary.verdicts if verdict.tries]
-        held = sum(2 * verdict.held > verdict.tries for verdict in verdicts)
-        claims = f"{held} of {len(verdicts)}" if verdicts else ""
-        table.add_row(
-            f"[bold]{summary.experiment.name}[/]",
-            first.published,
-            f"{first.ours} {first.quantity.label}",
-            claims,
-        )
-    console.print(table)
+    return folder

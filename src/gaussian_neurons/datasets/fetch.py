@@ -99,6 +99,8 @@ def _download(remote: Remote, folder: Path, say: str) -> Path:
 
 def _reason(error: Exception) -> str:
     text = " ".join(str(error).split())
+    if "resolve" in text or "name resolution" in text:  # what there is of it says the same at length
+        return "no network, or no such address"
     return text if len(text) < 400 else text[:400] + "..."
 
 

@@ -1,5 +1,6 @@
 """All experiments, in the paper's order, and which of them a user means."""
 
+import difflib
 from collections.abc import Sequence
 
 from gaussian_neurons.experiments import (
@@ -47,6 +48,11 @@ def chosen(names: Sequence[str]) -> list[Experiment]:
         key = name.lower().replace("_", "-")
         known = {one for one in EXPERIMENTS if key in (one, "all") or (one[:-1] == key and one != "table1")}
         if not known:
-            raise ValueError(f"there is no experiment {name!r}. Known: all, {', '.join(EXPERIMENTS)}.")
+            close = difflib.get_close_matches(key, EXPERIMENTS, n=1, cutoff=0.87)
+            hint = f" Did you mean {close[0]!r}?" if close else ""
+            raise ValueError(
+                f"there is no experiment {name!r}.{hint} Known: all, {', '.join(EXPERIMENTS)}; figure2, "
+                f"figure3 and figure5 for all of their parts."
+            )
         wanted |= known
     return [experiment for name, experiment in EXPERIMENTS.items() if name in wanted]

@@ -49,7 +49,7 @@ OF_THE_OTHERS = (
 
 EXPERIMENT = Experiment(
     name="figure2a",
-    title="16 neurons after 10⁶ patches of MNIST",
+    title="16 neurons on 5 × 5 patches of MNIST",
     config=Config(),
     run=run,
     draw=draw,

@@ -73,7 +73,7 @@ def draw(result: Result) -> "Figure":
 
 EXPERIMENT = Experiment(
     name="figure2b",
-    title="2a learned on to 10⁷: the filters stay",
+    title="2a learned on, ten times as long",
     config=Config(),
     run=run,
     draw=draw,

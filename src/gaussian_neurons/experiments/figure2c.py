@@ -27,7 +27,7 @@ def more(result: Result) -> list[bool]:
     return [result["more_than_2b"] > 0] if "more_than_2b" in result else []
 
 
-MORE_THAN_2B = Quantity("more than 2b with the same seed", lambda result: result.get("more_than_2b"))
+MORE_THAN_2B = Quantity("difference to 2b with the same seed", lambda result: result.get("more_than_2b"))
 
 EXPERIMENT = Experiment(
     name="figure2c",

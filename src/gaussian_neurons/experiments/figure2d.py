@@ -66,9 +66,9 @@ EXPERIMENT = Experiment(
     samples=20_000_000,
     prints="12 learned",
     published={"learned": 12, "equal_near_zero_at_lower_inhibition": 2},
-    note="The paper has 12 filters here and 8 in 2b.",
+    note="The paper has 12 filters here and 8 in 2b. Teal, if any: equal centers near 0.",
     quantities=(
-        learned(12),
+        replace(learned(12), label="filters learned at λ = 1/9"),
         figure2c.MORE_THAN_2B,
         Quantity(
             "equal centers near 0 at λ = 1/10", lambda result: len(result["lower"]["equal_near_zero"]), 2

@@ -122,7 +122,8 @@ EXPERIMENT = Experiment(
     samples=20_000_000,
     prints="μ₅ by μ₈",
     published={"removed": 5, "relearned_by": 8, "counted_from": 1},
-    note="The paper removes one filter of one seed. Here each learned filter is removed in turn.",
+    note="The paper removes one filter of one seed; here each learned one is removed in turn. "
+    "Teal: the removed filter, and the neuron that has its pattern now.",
     quantities=(
         Quantity("filters removed in turn", lambda result: len(result["removals"])),
         Quantity("of them as in the paper", lambda result: sum(map(as_published, result["removals"]))),

@@ -97,7 +97,7 @@ EXPERIMENT = Experiment(
     samples=2_000_000,
     prints="3 kept",
     published={"kept": 3},
-    note="The paper found 3 filters in the 1s; how many stayed alike depends on how many there were.",
+    note="The paper found 3 filters in the 1s. Teal: what the 2s added.",
     quantities=(
         learned(),
         Quantity("filters of the 1s (2f)", lambda r: len(r["kept"]), 3),

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,7 +13,8 @@ from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity,
 from gaussian_neurons.experiments.lab import Lab
 from gaussian_neurons.sampling import Patches
 
-draw = pictures.draw_filters
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,11 @@ def run(config: Config, seed: int, lab: Lab) -> Result:
         "passes": int(found.n_iter_),
         "mean_squared_distance": float(found.inertia_ / len(patches)),
     }
+
+
+def draw(result: Result) -> "Figure":
+    """The means of the clusters."""
+    return pictures.draw_panels(result, [pictures.Panel(f"{result['learned']} clusters, as told", result)])
 
 
 def compare(result: Result, others: Mapping[str, Result]) -> Result:

@@ -40,7 +40,7 @@ def roughly_as_many(result: Result) -> list[bool]:
 
 QUANTITIES = (
     learned(),
-    Quantity("more than 2d with the same seed", more_than_2d),
+    Quantity("difference to 2d with the same seed", more_than_2d),
     Quantity("neurons at a place with another", lambda result: len(result["twins"])),
 )
 CLAIMS = (

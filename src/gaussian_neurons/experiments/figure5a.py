@@ -55,7 +55,7 @@ EXPERIMENT = Experiment(
     prints="3 learned",
     published={"learned": 3},
     quantities=(
-        learned(3),
+        replace(learned(3), label="filters learned at σ = 4"),
         Quantity("filters learned at σ = 6", lambda result: result["caption"]["learned"], 3),
     ),
     note="The text gives σ = 4, the caption σ = 6; the count of 3 is the caption's.",

@@ -62,8 +62,11 @@ EXPERIMENT = Experiment(
     note="Widths shrink here also where nothing was learned: they do not tell the learned ones apart.",
     quantities=(
         learned(),
-        Quantity("the same, with those at equal places", lambda result: result["learned_with_twins"]),
-        Quantity("more than Figure 4 with the same seed", lambda result: result.get("more_than_4")),
+        Quantity(
+            "neurons on learned patterns, equal ones counted each",
+            lambda result: result["learned_with_twins"],
+        ),
+        Quantity("difference to Figure 4 with the same seed", lambda result: result.get("more_than_4")),
         Quantity("median width of the learned", median_width, digits=2),
         Quantity("neurons whose width left its start", lambda result: sum(figure5c.left_its_start(result))),
     ),

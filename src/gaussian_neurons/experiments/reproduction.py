@@ -74,9 +74,9 @@ class Outcome:
 class Board:
     """How far each job is: samples learned, neurons that have learned. A file that all processes map."""
 
-    def __init__(self, path: Path, jobs: int = 0) -> None:
-        if jobs:
-            np.zeros((jobs, 2), np.int64).tofile(path)
+    def __init__(self, path: Path, jobs: int | None = None) -> None:
+        if jobs is not None:
+            np.zeros((max(1, jobs), 2), np.int64).tofile(path)
         self._cells = np.memmap(path, np.int64, "r+").reshape(-1, 2)
 
     def __getitem__(self, slot: int) -> tuple[int, int]:
@@ -102,12 +102,12 @@ class Audience:
 
 def reproduce(plan: Plan, audience: Audience) -> list[Outcome]:
     """Run what has no current result yet; then compare and draw. Returns what went wrong."""
+    questions = plan.questions()
+    for question in questions:
+        question.images()  # absent data is told of before anything is done
     plan.out.mkdir(parents=True, exist_ok=True)
     with locked(plan.out), tempfile.TemporaryDirectory(prefix="gaussian-neurons-") as temporary:
         settle(plan)
-        questions = plan.questions()
-        for question in questions:
-            question.images()  # absent data is told of before anything is run
         left = [question for question in questions if question.answer(plan.out) is None]
         left.sort(
             key=lambda question: -question.experiment.seconds
@@ -118,8 +118,8 @@ def reproduce(plan: Plan, audience: Audience) -> list[Outcome]:
             for slot, question in enumerate(left)
         ]
         failures = []
+        audience.begins(jobs, len(questions) - len(jobs), Board(path, len(jobs)))
         if jobs:
-            audience.begins(jobs, len(questions) - len(jobs), Board(path, len(jobs)))
             for outcome in _spread(plan.jobs, (joblib.delayed(work)(job) for job in jobs), len(jobs)):
                 audience.ended(outcome)
                 failures += [outcome] if outcome.error else []

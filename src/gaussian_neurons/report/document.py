@@ -9,7 +9,7 @@ from gaussian_neurons.report.origin import FOOTNOTE, Origin
 from gaussian_neurons.report.page import heading
 from gaussian_neurons.report.summary import Standing, Summary, seeds_in_words
 
-MARKS = {Standing.holds: "✓", Standing.mostly: "≈", Standing.seldom: "✗", Standing.unknown: "?"}
+MARKS = dict(zip(Standing, "✓≈~✗?", strict=True))
 
 
 def write(path: Path, summaries: Sequence[Summary], origin: Origin, out: Path) -> None:
@@ -30,8 +30,7 @@ def text(summaries: Sequence[Summary], origin: Origin, folder: str) -> str:
         "Written by `gaussian-neurons reproduce --markdown`. Every figure and table of O. C. Eidheim,",
         "*Revisiting Gaussian Neurons for Online Clustering with Unknown Number of Clusters*, run anew; ours",
         "beside what the paper prints. The paper shows one seed of each figure, and which and how many",
-        "filters are learned depends on the seed: look at the spread. Framed filters are learned; blue is",
-        "below 0, red above 1.",
+        "filters are learned depends on the seed: look at the spread.",
         "",
         FOOTNOTE,
         "",
@@ -45,7 +44,7 @@ def text(summaries: Sequence[Summary], origin: Origin, folder: str) -> str:
             [_line(summary) for summary in summaries],
         ),
         "",
-        "✓ holds always, ≈ in more than half of the cases, ✗ in half or fewer, ? not told by these results.",
+        "✓ in all cases, ≈ in three of four or more, ~ in one of four or more, ✗ in fewer, ? not tested.",
         "",
     ]
     return "\n".join([*head, *(line for summary in summaries for line in _section(summary, folder))])

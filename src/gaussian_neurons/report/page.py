@@ -16,7 +16,7 @@ from gaussian_neurons.persistence import replace_file
 from gaussian_neurons.plotting import INK
 from gaussian_neurons.report.origin import FOOTNOTE, Origin
 from gaussian_neurons.report.strip import strip
-from gaussian_neurons.report.summary import Spread, Standing, Summary, Verdict, seeds_in_words
+from gaussian_neurons.report.summary import Spread, Summary, seeds_in_words
 
 WIDE = 25  # neurons from which on a small picture is given more room
 
@@ -43,21 +43,27 @@ def page(summaries: Sequence[Summary], origin: Origin, folder: Path) -> str:
 <body>
 <header>
 <h1>Gaussian Neurons, reproduced</h1>
-<p>Every figure and table of O. C. Eidheim, <em>Revisiting Gaussian Neurons for Online Clustering with
-Unknown Number of Clusters</em>, run anew. Ours stands beside what the paper prints. The paper shows one seed
-of each figure; which and how many filters are learned depends on it, so look at the spread.</p>
+<p>{_how_many(summaries)} of O. C. Eidheim, <em>Revisiting Gaussian Neurons for Online Clustering with Unknown
+Number of Clusters</em>, run anew. Ours stands beside what the paper prints. The paper shows one seed of each
+figure; which and how many filters are learned depends on it, so look at the spread.</p>
 {"".join(f'<p class="note">{escape(text)}</p>' for text in origin.warnings)}
 {_facts(origin.facts)}
 {_left_out(summaries)}
+<details open><summary>How to read it</summary><p class="muted">{FOOTNOTE}</p></details>
 </header>
 <nav aria-label="Experiments">{_overview(summaries)}</nav>
 <main>
 {sections}
 </main>
-<footer class="muted"><p>{FOOTNOTE} In the strips, each dot is a seed and the line is the paper.</p></footer>
 </body>
 </html>
 """
+
+
+def _how_many(summaries: Sequence[Summary]) -> str:
+    if len(summaries) == len(EXPERIMENTS):
+        return "Every figure and table"
+    return f"{len(summaries)} of the {len(EXPERIMENTS)} figures and tables"
 
 
 def _left_out(summaries: Sequence[Summary]) -> str:
@@ -67,22 +73,21 @@ def _left_out(summaries: Sequence[Summary]) -> str:
 
 
 def _overview(summaries: Sequence[Summary]) -> str:
-    rows = "".join(
-        f'<tr><th scope="row"><a href="#{summary.experiment.name}">{summary.experiment.name}</a></th>'
-        f"<td>{escape(summary.experiment.title)}</td><td>{_chips(summary.verdicts)}</td></tr>"
-        for summary in summaries
-    )
-    return f'<div class="scroll"><table><tbody>{rows}</tbody></table></div>'
+    head = "".join(f'<th scope="col">{text}</th>' for text in ("", "number", "the paper", "ours", "claims"))
+    rows = "".join(_line(summary) for summary in summaries)
+    return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
 
 
-def _chips(verdicts: Sequence[Verdict]) -> str:
-    counts = {standing: sum(it.standing == standing for it in verdicts) for standing in Standing}
-    shown = [
+def _line(summary: Summary) -> str:
+    name, first = summary.experiment.name, summary.spreads[0]
+    chips = " ".join(
         f'<span class="chip {standing.name}">{count} {standing.value}</span>'
-        for standing, count in counts.items()
-        if count
-    ]
-    return " ".join(shown)
+        for standing, count in summary.standings.items()
+    )
+    return (
+        f'<tr><th scope="row"><a href="#{name}">{name}</a></th><td>{escape(first.quantity.label)}</td>'
+        f"<td>{first.published}</td><td>{first.ours}</td><td>{chips}</td></tr>"
+    )
 
 
 def _section(summary: Summary, folder: Path) -> str:
@@ -108,10 +113,9 @@ def heading(name: str) -> str:
 
 
 def _picture(summary: Summary, folder: Path) -> str:
-    name, seed = summary.experiment.name, summary.first["seed"]
+    name = summary.experiment.name
     svg = inline((folder / name / f"{name}.svg").read_text(encoding="utf-8"), name, summary.experiment.title)
-    caption = "" if seed is None else f"<figcaption>Seed {seed}. Framed: learned.</figcaption>"
-    return f"<figure>{svg}{caption}</figure>"
+    return f"<figure>{svg}</figure>"
 
 
 def inline(svg: str, name: str, title: str) -> str:
@@ -132,16 +136,14 @@ def _numbers(spreads: Sequence[Spread]) -> str:
         f'<td class="strip">{strip(spread)}</td><td class="place">{escape(spread.place)}</td></tr>'
         for spread in spreads
     )
-    head = "".join(
-        f'<th scope="col">{text}</th>' for text in ("", "the paper", "ours, median and range", "", "")
-    )
+    head = "".join(f'<th scope="col">{text}</th>' for text in ("", "the paper", "ours", "", ""))
     return f'<table class="numbers"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
 
 
 def _claims(summary: Summary) -> str:
     items = "".join(
         f'<li class="{verdict.standing.name}">{escape(verdict.claim.text)} '
-        f'<span class="muted">{verdict.standing.value}: {verdict.how_often}</span></li>'
+        f'<span class="muted">{verdict.how_often}</span></li>'
         for verdict in summary.verdicts
     )
     if not items:

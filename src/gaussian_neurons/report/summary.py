@@ -7,6 +7,7 @@ from statistics import median
 
 from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result
 
+MOSTLY, PARTLY = 0.75, 0.25  # part of the cases in which a claim holds
 MINUS = "\N{MINUS SIGN}"
 Results = Mapping[int | None, Result]  # seed → result
 
@@ -56,12 +57,13 @@ class Spread:
 
 
 class Standing(StrEnum):
-    """How a claim fares."""
+    """How claims fare: in all cases, in three of four, in one of four, in fewer, or there are none."""
 
-    holds = "holds"
-    mostly = "mostly holds"
+    holds = "hold"
+    mostly = "hold mostly"
+    partly = "hold at times"
     seldom = "not borne out"
-    unknown = "not told"
+    unknown = "not tested"
 
 
 @dataclass(frozen=True)
@@ -80,18 +82,21 @@ class Verdict:
             return Standing.unknown
         if self.held == self.tries:
             return Standing.holds
-        return Standing.mostly if 2 * self.held > self.tries else Standing.seldom
+        part = self.held / self.tries
+        return Standing.mostly if part >= MOSTLY else Standing.partly if part >= PARTLY else Standing.seldom
 
     @property
     def how_often(self) -> str:
-        """In numbers."""
+        """In a few words."""
         if not self.tries:
-            return "these results do not tell"
+            return "not tested by these results"
+        if self.tries == 1:
+            return "holds" if self.held else "does not hold"
         if self.tries == self.seeds:
-            one = "yes" if self.held else "no"
-            return one if self.tries == 1 else f"in {self.held} of {self.tries} seeds"
-        over = "" if self.seeds == 1 else f", {self.seeds} seeds"
-        return f"in {self.held} of {self.tries} cases{over}"
+            return f"holds in {self.held} of {self.tries} seeds"
+        return f"holds in {self.held} of {self.tries} cases" + (
+            f" over {self.seeds} seeds" if self.seeds > 1 else ""
+        )
 
 
 @dataclass(frozen=True)
@@ -126,6 +131,12 @@ class Summary:
             held = sum(map(sum, tries))
             found.append(Verdict(claim, held, sum(map(len, tries)), sum(map(bool, tries))))
         return found
+
+    @property
+    def standings(self) -> dict[Standing, int]:
+        """How many claims fare how."""
+        counts = {standing: sum(it.standing == standing for it in self.verdicts) for standing in Standing}
+        return {standing: count for standing, count in counts.items() if count}
 
     @property
     def missing(self) -> list[str]:

@@ -1,0 +1,74 @@
+"""What the command reproduce says in the end, and where it says it: terminal, page, document."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from gaussian_neurons.experiments.catalogue import EXPERIMENTS
+from gaussian_neurons.experiments.reproduction import Plan, collected
+from gaussian_neurons.report import document, page
+from gaussian_neurons.report.origin import Origin, origin
+from gaussian_neurons.report.summary import Summary
+
+
+@dataclass(frozen=True)
+class Report:
+    """All that there is to say."""
+
+    summaries: Sequence[Summary]
+    origin: Origin
+
+
+def write(plan: Plan, seconds: float, markdown: Path | None) -> Report:
+    """Write the page, and the document where one is wanted, of all that is in the folder."""
+    summaries = [Summary(EXPERIMENTS[name], some) for name, some in collected(plan).items()]
+    where = origin(summaries, plan.choice, plan.scale, seconds)
+    page.write(plan.out / "report.html", summaries, where)
+    if markdown is not None:
+        document.write(markdown, summaries, where, plan.out)
+    return Report(summaries, where)
+
+
+def summarise(console: Console, report: Report) -> None:
+    """The first number of each experiment, and how its claims fare."""
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for name in ("", "number", "the paper", "ours", "claims"):
+        table.add_column(name)
+    for summary in report.summaries:
+        first = summary.spreads[0]
+        claims = ", ".join(f"{count} {standing.value}" for standing, count in summary.standings.items())
+        name = f"[bold]{summary.experiment.name}[/]"
+        table.add_row(name, first.quantity.label, first.published, first.ours, claims)
+    console.print(table)
+    for warning in report.origin.warnings:
+        console.print(f"\n[yellow]{warning}[/]")
+
+
+def explain(console: Console) -> None:
+    """The catalogue."""
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for name in ("name", "what it shows", "the paper has"):
+        table.add_column(name)
+    table.add_column("minutes", justify="right")
+    for experiment in EXPERIMENTS.values():
+        minutes = experiment.seconds / 60
+        shown = f"{minutes:.1f}" if minutes >= 0.1 else "<0.1"
+        table.add_row(f"[bold]{experiment.name}[/]", experiment.title, experiment.prints, shown)
+    console.print(table)
+    total = sum(experiment.seconds for experiment in EXPERIMENTS.values()) / 60
+    console.print(f"\n[dim]Minutes for one seed on one core with AVX-512; {total:.0f} for all.[/]")
+
+
+def without_data(error: FileNotFoundError) -> str:
+    """What to do first, then what went wrong."""
+    details = re.sub(r" Without a network, [^.]*\.", "", str(error))
+    return (
+        "data is missing. Two ways to go on:\n"
+        "  --data-dir FOLDER   where mnist/ and cifar-10-batches-bin/ are, as published\n"
+        "  --data sample       5,000 bundled digits and two bundled photographs; the report says so\n\n"
+        + details.replace("pass directory=...", "pass --data-dir")
+    )
