@@ -1,6 +1,7 @@
 """The commands reproduce and demo at the edge: names, seeds, folders, completion, and the display."""
 
 import io
+import json
 import os
 import subprocess
 import sys
@@ -88,6 +89,16 @@ def test_the_command_ends_with_numbers_and_a_report(tmp_path):
     assert "4.14" in done.stdout
     assert "report.html has it all" in done.stdout.replace("\n", "")
     assert (tmp_path / "report.html").is_file()
+    solved = json.loads((tmp_path / "report.json").read_text())["results"][1]
+    assert solved["experiment"] == "width-equation"
+    assert solved["quantities"][0]["published"] == 4.14
+    assert solved["quantities"][0]["ours"]["null"] == pytest.approx(4.139, abs=1e-3)
+    assert solved["claims"][0] == {
+        "text": "σ = 4.14 for 9 × 9 patches.",
+        "held": 1,
+        "cases": 1,
+        "seeds": 1,
+    }
     again = invoke("figure1", "--out", str(tmp_path))
     assert "Nothing to run: 1 done before." in again.stdout
     assert "width-equation" in (tmp_path / "report.html").read_text()  # and stays in the report

@@ -8,6 +8,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from gaussian_neurons.experiments import results
 from gaussian_neurons.experiments.catalogue import EXPERIMENTS
 from gaussian_neurons.experiments.reproduction import Plan, collected
 from gaussian_neurons.report import document, page
@@ -28,6 +29,8 @@ def write(plan: Plan, seconds: float, markdown: Path | None) -> Report:
     summaries = [Summary(EXPERIMENTS[name], some) for name, some in collected(plan).items()]
     where = origin(summaries, plan.choice, plan.scale, seconds)
     page.write(plan.out / "report.html", summaries, where)
+    facts = {**where.facts, "warnings": where.warnings, "results": [it.as_json() for it in summaries]}
+    results.write(plan.out / "report.json", facts)
     if markdown is not None:
         document.write(markdown, summaries, where, plan.out)
     return Report(summaries, where)

@@ -96,7 +96,9 @@ def write(path: Path, result: Result) -> None:
     """Write a result file, whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     sweep(path)
-    replace_file(path, (json.dumps(result, indent=1, allow_nan=False) + "\n").encode())
+    text = json.dumps(result, indent=1, allow_nan=False, ensure_ascii=False)
+    lists_in_a_line = re.sub(r"\[\s+([^][{}]*?)\s+\]", lambda found: f"[{' '.join(found[1].split())}]", text)
+    replace_file(path, (lists_in_a_line + "\n").encode())
 
 
 def seeds_found(experiment: Experiment, out: Path) -> Sequence[int | None]:

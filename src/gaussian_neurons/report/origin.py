@@ -17,13 +17,13 @@ OF_SCALE = (
 )
 OF_BATCHES = "The colour experiments ran on {there:,} of CIFAR-10's 50,000 training images: what was there."
 FOOTNOTE = (
-    "Numbers of ours are medians over the seeds, with the range; in the strips, each dot is a seed and the "
-    "line is the paper. A claim holds mostly in three of four cases or more, at times in one of four or "
-    "more, else it is not borne out; a case may be a seed, a filter or a pair of them. A filter is a "
-    "neuron's center, drawn as a patch. It counts as learned, and is framed, where recent samples hold it, or held it "
-    "before and it has not left since; of filters at equal places one counts. How far filters are apart is "
-    "the root mean square over their pixels, from black at 0 to white at 1; up to 0.2 they pass for alike. "
-    "Blue is below 0 and red above 1; in colour, dots mark such pixels."
+    "Numbers of ours are medians over the seeds, with the range; in the strips, each dot is a seed and "
+    "the line is the paper. A claim holds mostly in three of four cases or more, at times in one of four "
+    "or more, else it is not borne out; a case may be a seed, a filter or a pair of them. A filter is a "
+    "neuron's center, drawn as a patch. It counts as learned, and is framed, where recent samples hold "
+    "it, or held it before and it has not left since; of filters at equal places one counts. How far "
+    "filters are apart is the root mean square over their pixels, from black at 0 to white at 1; up to "
+    "0.2 they pass for alike. Blue is below 0 and red above 1; in colour, dots mark such pixels."
 )
 
 

@@ -144,6 +144,21 @@ class Summary:
         told = any(verdict.tries == 0 for verdict in self.verdicts)
         return list(self.experiment.compares_with) if told else []
 
+    def as_json(self) -> Result:
+        """The same for programs."""
+        return {
+            "experiment": self.experiment.name,
+            "title": self.experiment.title,
+            "quantities": [
+                {"label": it.quantity.label, "published": it.quantity.published, "ours": it.values}
+                for it in self.spreads
+            ],
+            "claims": [
+                {"text": it.claim.text, "held": it.held, "cases": it.tries, "seeds": it.seeds}
+                for it in self.verdicts
+            ],
+        }
+
     @property
     def seconds(self) -> list[float]:
         """What each seed took."""
