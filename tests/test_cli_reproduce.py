@@ -51,6 +51,7 @@ def test_seeds_that_are_none(text, tmp_path):
     ("words", "says"),
     [
         (["figure9"], "there is no experiment 'figure9'. Known: all, figure1, figure2a"),
+        (["figure1", "--markdown", "report"], "--markdown must name a file that ends in .md"),
         (["figur2a"], "Did you mean 'figure2a'?"),
         (["figure1", "--data-dir", "/nowhere"], "--data-dir '/nowhere' is no folder"),
         (["figure1", "--jobs", "0"], "--jobs"),

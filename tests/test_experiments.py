@@ -104,7 +104,10 @@ def test_comparisons_are_made_with_the_results_that_they_name(toys):
             others = {other: toys[other] for other in experiment.compares_with}
             added = experiment.compare(toys[name], others)
             assert added
-            assert all(list(claim.holds({**toys[name], **added})) for claim in experiment.claims[:1]), name
+            told = [claim.holds({**toys[name], "compared": added}) for claim in experiment.claims]
+            assert sum(map(len, told)) > sum(len(claim.holds(toys[name])) for claim in experiment.claims), (
+                name
+            )
 
 
 @pytest.mark.parametrize("name", PAPER)
@@ -173,7 +176,37 @@ def test_how_far_filters_moved():
     }
     assert found["found_later"] == [2]
     assert figure2b.stayed(found) == [True, False]
+    lost = figure2b.moved(before, {**after, "is_learned": [False, False, True]})
+    assert figure2b.stayed(lost) == [False, False]  # at its place, but not learned any more
     assert figure2b.farthest(found) == pytest.approx(np.sqrt(0.5), rel=1e-5)
+
+
+def with_comparison(name, learned, *others, **more):
+    """What an experiment's claims say, given how many filters it and others learned."""
+    experiment = EXPERIMENTS[name]
+    result = {"learned": learned, "is_learned": [], "centers": [], "cosine": [], "widths": [], **more}
+    learned_by = dict(zip(experiment.compares_with, others, strict=True))
+    result["compared"] = experiment.compare(
+        result, {it: {"learned": count} for it, count in learned_by.items()}
+    )
+    return experiment.claims[0].holds(result)
+
+
+def test_claims_about_how_many_filters_there_are():
+    assert with_comparison("figure2c", 9, 8) == [True]
+    assert with_comparison("figure2c", 8, 8) == [False]
+    assert with_comparison("figure2h", 16, 8, 15, 16) == [True, True, False]
+    assert with_comparison("figure3a", 9, 12, 13) == [True, False]
+    assert with_comparison("figure3a", 16, 12, 13) == [False, True]
+    assert with_comparison("figure5f", 45, 48, learned_with_twins=50) == [True]
+    assert with_comparison("figure5f", 44, 48, learned_with_twins=50) == [False]
+    assert with_comparison("figure5f", 50, 44, learned_with_twins=50) == [False]
+    all_but_one = EXPERIMENTS["figure4"].claims[0]
+    assert [all_but_one.holds({"learned": k, "centers": [0] * 50})[0] for k in (48, 49, 50)] == [
+        False,
+        True,
+        False,
+    ]
 
 
 def test_equal_centers_near_zero():
@@ -203,6 +236,12 @@ def test_a_removed_filter_that_another_neuron_learns_again():
             assert gap <= places.ALIKE
             assert removal["after"]["is_learned"][by]
     assert any(removal["relearned"] for removal in result["removals"])
+    alone = replace(config, n_samples_after=2000)
+    again = figure2e.run(alone, 1, Lab(data))["removals"]
+    model, stream = config.neurons(1), config.stream(data, 1)
+    model.learn(stream, config.n_samples).remove_neurons([again[-1]["neuron"]])
+    model.learn(stream, 2000)  # each removal learns on from the same place in the stream
+    assert layer.facts(model)["centers"] == again[-1]["after"]["centers"]
 
 
 def test_what_was_kept_and_what_was_added():
@@ -234,10 +273,17 @@ def test_the_kinds_of_colour_filters():
     def patch(*colours):
         return np.array(colours, float).ravel().tolist()
 
-    sky, grass, grey = (0.5, 0.6, 0.9), (0.3, 0.6, 0.2), (0.5, 0.5, 0.5)
+    sky, grass, grey, sand = (0.5, 0.6, 0.9), (0.3, 0.6, 0.2), (0.5, 0.5, 0.5), (0.7, 0.6, 0.4)
     edge = patch(*[(0.1, 0.1, 0.1)] * 2, *[(0.9, 0.9, 0.9)] * 2)
-    centers = [patch(*[sky] * 4), patch(*[grass] * 4), patch(*[grey] * 4), edge, patch(*[sky] * 4)]
-    found = figure4.kinds(facts(centers, [True, True, True, True, False]), size=2)
+    centers = [
+        patch(*[sky] * 4),
+        patch(*[grass] * 4),
+        patch(*[grey] * 4),
+        edge,
+        patch(*[sky] * 4),
+        patch(*[sand] * 4),
+    ]
+    found = figure4.kinds(facts(centers, [True, True, True, True, False, True]), size=2)
     assert found == {"grey_edges": [3], "sky": [0], "grass": [1]}
 
 
@@ -253,7 +299,27 @@ def test_the_same_filters_from_another_start():
     assert not figure5c.alike(one, {**other, "centers": [[9.0], [1.3], [0.0]]})["same_filters"]
     fewer = figure5c.alike(one, {**other, "is_learned": [False, True, False]})
     assert (fewer["as_many"], fewer["same_filters"]) == (False, False)
+    assert not fewer["same_widths"]
     assert figure5c.learned_widths(other) == [0.61, 4.5]
+    nothing = {**one, "is_learned": [False] * 3}
+    empty = figure5c.alike(nothing, nothing)
+    assert not empty["something_learned"]
+    assert figure5c.CLAIMS[0].holds({"compared": {"other_starts": {"figure5d": empty}}}) == []
+    told = {
+        "widths": [5.0, 5.0, 9.9, 9.9],
+        "is_learned": [True, False, True, False],
+        "config": {"width": 10.0},
+    }
+    assert figure5c.told_by_its_width(told) == [True, False, False, True]
+
+
+def test_neurons_at_equal_places_are_counted_each_or_once():
+    model = (
+        replace(layer.Layer(), n_neurons=3).neurons(0).set_params(init=[[0.5], [0.5], [9.0]], domain=(0, 1))
+    )
+    model.learn(np.full((5000, 1), 0.5), progress=False)
+    found = layer.facts(model)
+    assert (found["learned"], found["learned_with_twins"], found["twins"]) == (1, 2, [[1, 0]])
 
 
 def test_columns_of_table_1():
@@ -311,6 +377,8 @@ def test_a_scaled_experiment_has_fewer_samples_and_is_else_the_same():
     assert (scaled.n_samples, scaled.n_samples_after) == (10_000, 30_000)
     assert replace(scaled, n_samples=10**6, n_samples_after=3 * 10**6) == EXPERIMENTS["figure2e"].config
     assert EXPERIMENTS["figure1"].scaled(0.01) == EXPERIMENTS["figure1"].config
+    least = EXPERIMENTS["figure2b"].scaled(1e-6)
+    assert (least.n_samples_before, least.n_samples) == (2000, 20_000)  # ten times as long, however short
 
 
 def test_all_names_of_the_paper_are_there():
@@ -329,7 +397,12 @@ def test_all_names_of_the_paper_are_there():
 def test_the_fingerprint_follows_what_a_result_depends_on():
     source = "def run(x):\n    return x + 1\n"
     same = '"""New words."""\ndef run(x):  # a comment\n    return x + 1\ndef draw(r): ...\nEXPERIMENT = 3\n'
-    assert provenance.what_counts(source) == provenance.what_counts(same)
+    assert provenance.what_counts(source) == provenance.what_counts(same, of_a_figure=True)
+    assert provenance.what_counts(source) != provenance.what_counts(same)  # elsewhere, draw may draw samples
+    method = "class Patches:\n    def draw(self): return {}\n"
+    for figure in (True, False):
+        old, new = (provenance.what_counts(method.format(k), of_a_figure=figure) for k in (1, 2))
+        assert old != new
     assert provenance.what_counts(source) != provenance.what_counts(source.replace("1", "2"))
     assert provenance._figures_of("figure2g") == {"figure2g", "figure2f", "figure2a"}
     assert provenance._figures_of("figure5f") == {"figure5f", "figure4", "figure5c"}

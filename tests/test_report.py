@@ -20,22 +20,25 @@ from tests.test_experiments import DATA
 
 def spread(published, *values, digits=0):
     quantity = Quantity("filters", lambda result: None, published, digits)
-    return Spread(quantity, dict(enumerate(values)))
+    return Spread(quantity, dict(enumerate(values)), len(values))
 
 
 def test_a_quantity_over_the_seeds():
     it = spread(7, 5, 7, 8)
     assert (it.published, it.ours, it.place) == ("7", "7 (5 to 8)", "ours: 1 below it, 1 equal, 1 above")
-    assert spread(7, 4, 5).place == "the paper is above all 2 seeds"
+    assert spread(7, 4, 5).place == "the paper is above all 2"
     assert spread(7, 4, 5).ours == "4.5 (4 to 5)"
-    assert spread(3, 4, 5).place == "the paper is below all 2 seeds"
-    assert spread(3, 3, 3).place == "the same in all seeds"
+    assert spread(3, 4, 5).place == "the paper is below all 2"
+    assert spread(3, 3, 3).place == "the same in all 2"
     assert spread(3, 3).place == "the same"
     assert spread(3, 4).place == "differs"
     assert spread(None, 4).published == "–"
     assert spread(None).ours == "–"
-    assert spread(4.6, 4.56, 4.64, digits=1).place == "the same in all seeds"
+    assert spread(4.6, 4.56, 4.64, digits=1).place == "the same in all 2"
     assert spread(-0.1, -0.12, digits=1).ours == "−0.1"
+    assert spread(None, -0.01, digits=1).ours == "0.0"
+    some = Spread(spread(5.0, digits=1).quantity, {0: 5.0, 3: 5.0}, seeds=5)
+    assert some.ours == "5.0, in 2 of 5 seeds"
 
 
 @pytest.mark.parametrize(
@@ -49,6 +52,7 @@ def test_a_quantity_over_the_seeds():
         ([[True]], Standing.holds, "holds"),
         ([[False]], Standing.seldom, "does not hold"),
         ([[], []], Standing.unknown, "not tested by these results"),
+        ([[True], [], []], Standing.holds, "holds in 1 of 1 seeds; 2 of 3 seeds do not tell"),
     ],
 )
 def test_a_claim_over_the_seeds(tries, standing, words):
@@ -57,6 +61,18 @@ def test_a_claim_over_the_seeds(tries, standing, words):
     (verdict,) = Summary(experiment, {seed: {"tries": it} for seed, it in enumerate(tries)}).verdicts
     assert isinstance(verdict, Verdict)
     assert (verdict.standing, verdict.how_often) == (standing, words)
+
+
+def test_what_is_still_to_be_compared_with():
+    experiment = EXPERIMENTS["figure5c"]
+    assert experiment.compares_with == ("figure5d", "figure5e")
+
+    def missing(*results):
+        return Summary(experiment, dict(enumerate(results))).missing
+
+    assert missing({}) == ["figure5d", "figure5e"]
+    assert missing({}, {"compared": {"with": ["figure5d"]}}) == ["figure5e"]
+    assert missing({"compared": {"with": ["figure5d", "figure5e"]}}) == []
 
 
 def test_a_strip_has_a_dot_for_each_seed_and_a_line_for_the_paper():
@@ -206,6 +222,21 @@ def test_the_page_says_what_the_data_is(opened):
     assert "not the paper's data" in notes
     assert "0.0002 of the paper's samples" in notes
     assert "made up, 20 images" in opened.locator("header").inner_text()
+
+
+def test_small_pictures_are_each_of_its_own_seed(opened):
+    for name in ("figure2a", "figure4"):
+        figures = opened.locator(f"section#{name} .seeds figure")
+        sources = [figures.nth(k).locator("img").get_attribute("src") for k in range(2)]
+        assert sources[0] != sources[1]
+        assert "seed 1" in figures.nth(1).locator("img").get_attribute("alt")
+
+
+def test_what_was_not_run_is_told(folder):
+    some = [Summary(EXPERIMENTS[name], {None: {"seed": None}}) for name in ("figure1",)]
+    assert page._how_many(some) == "1 of the 20 figures and tables"
+    assert "figure2a, table1" in page._left_out(some)
+    assert "figure1" not in page._left_out(some)
 
 
 def test_the_document_shows_the_same(folder):

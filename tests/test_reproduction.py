@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from gaussian_neurons.datasets.fetch import AbsentData
 from gaussian_neurons.experiments import data, provenance, reproduction, results
 from gaussian_neurons.experiments.catalogue import EXPERIMENTS, chosen
 from tests.test_experiments import DATA
@@ -91,12 +92,61 @@ def test_what_changed_is_done_again(small_data, tmp_path, monkeypatch, changed):
 def test_comparisons_come_as_soon_as_both_are_there(small_data, tmp_path):
     run(plan(tmp_path, "figure2c"))
     path = tmp_path / "figure2c" / "seed-0.json"
-    assert "more_than_2b" not in json.loads(path.read_text())
+    assert "compared" not in json.loads(path.read_text())
     listener, _ = run(plan(tmp_path, "figure2b"))
     assert listener.jobs == [("figure2b", 0)]
     both = [json.loads((tmp_path / name / "seed-0.json").read_text()) for name in ("figure2c", "figure2b")]
-    assert both[0]["more_than_2b"] == both[0]["learned"] - both[1]["learned"]
+    difference = both[0]["learned"] - both[1]["learned"]
+    assert both[0]["compared"] == {"with": ["figure2b"], "more_than_2b": difference}
     assert run(plan(tmp_path, "figure2c"))[0].jobs == []  # a comparison does not make it another result
+    (tmp_path / "figure2b" / "seed-0.json").unlink()
+    run(plan(tmp_path, "figure2c"))
+    assert "compared" not in json.loads(path.read_text())  # with what is no more
+
+
+def test_results_stay_in_the_report_where_their_data_is_not_at_hand(small_data, tmp_path, monkeypatch):
+    run(plan(tmp_path, "figure2a"))
+
+    def nowhere(directory, download):
+        assert not download  # nobody asked for it
+        raise AbsentData("MNIST is not here.")
+
+    monkeypatch.setattr(data, "_loaded", {})
+    monkeypatch.setitem(data.SETS, ("mnist", data.FULL), nowhere)
+    second = plan(tmp_path, "figure1")
+    run(second)
+    assert set(reproduction.collected(second)) == {"figure1", "figure2a"}
+
+
+def test_a_run_carries_on_from_its_checkpoint_and_its_clock(small_data, tmp_path):
+    question = plan(tmp_path, "figure3b", scale=0.05).questions()[0]
+    code = provenance.code("figure3b")
+    told = []
+
+    def stop(samples, learned):
+        told.append(samples)
+        if samples >= 400_000:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        reproduction.answer(question, tmp_path, code, stop)
+    (clock,) = tmp_path.glob("figure3b/seed-0.*/seconds.json")
+    spent = json.loads(clock.read_text())["layer"]
+    later = []
+    reproduction.answer(question, tmp_path, code, lambda samples, learned: later.append(samples))
+    assert later[0] > 400_000  # and not from the start
+    result = json.loads((tmp_path / "figure3b" / "seed-0.json").read_text())
+    assert result["samples"] == 500_000
+    assert result["seconds"] > spent
+    assert not clock.parent.exists()
+
+
+def test_checkpoints_of_other_code_are_not_carried_on(small_data, tmp_path):
+    old = tmp_path / "figure2a" / "seed-0.0123456789ab"
+    old.mkdir(parents=True)
+    (old / "layer.safetensors").write_bytes(b"not even a checkpoint")
+    assert run(plan(tmp_path, "figure2a"))[1] == []
+    assert not old.exists()
 
 
 def test_a_job_that_fails_does_not_stop_the_others(small_data, tmp_path, monkeypatch):
@@ -106,9 +156,29 @@ def test_a_job_that_fails_does_not_stop_the_others(small_data, tmp_path, monkeyp
     monkeypatch.setitem(EXPERIMENTS, "figure2a", replace(EXPERIMENTS["figure2a"], run=broken))
     listener, (failure,) = run(plan(tmp_path, "figure2a", "figure2f"))
     assert "RuntimeError: on purpose" in failure.error
+    assert "Traceback" in failure.error
     assert len(listener.outcomes) == 2
     assert (tmp_path / "figure2f" / "seed-0.json").exists()
     assert not (tmp_path / "figure2a" / "seed-0.json").exists()
+
+
+def test_a_full_disk_is_told_without_a_traceback(small_data, tmp_path, monkeypatch):
+    def full(path, result):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(results, "write", full)
+    question = plan(tmp_path, "figure1").questions()[0]
+    reproduction.Board(tmp_path / "board", 1)
+    job = reproduction.Job(question, tmp_path, tmp_path / "board", 0, provenance.code("figure1"), os.getpid())
+    assert reproduction.work(job).error == "[Errno 28] No space left on device"
+
+
+def test_the_report_is_written_while_the_folder_is_locked(small_data, tmp_path):
+    def finish():
+        with pytest.raises(BlockingIOError), reproduction.locked(tmp_path):
+            pass
+
+    reproduction.reproduce(plan(tmp_path, "figure1"), Listener(), finish)
 
 
 def test_two_at_a_time_in_one_folder_are_refused(small_data, tmp_path):

@@ -2,6 +2,7 @@
 
 import os
 import secrets
+import stat
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -34,6 +35,8 @@ def replaced_whole(path: Path) -> Iterator[TextIO]:
     beside = place.with_name(f".{place.name}.{secrets.token_hex(4)}.tmp")
     try:
         with open(beside, "x", newline="") as file:
+            if place.exists():  # whoever could not read the old file shall not read the new one
+                os.chmod(beside, stat.S_IMODE(place.stat().st_mode))
             yield file
             file.flush()
             os.fsync(file.fileno())

@@ -96,7 +96,7 @@ class Data:
         if not self.is_pipe:
             existing(self.path, "data")
             return rows_from_file(self.path, columns=columns, format=self.format, header=self.header)
-        if sys.stdin.isatty():
+        if sys.stdin is None or sys.stdin.isatty():
             raise ValueError(
                 "nothing is piped into standard input. Give a file instead of -, or pipe rows in: "
                 "cat data.csv | gaussian-neurons ..."
@@ -187,7 +187,10 @@ def _listed(option: str | None) -> list[str]:
     """The parts of a,b,"c, d"."""
     if option is None:
         return []
-    listed = [part.strip() for part in next(csv.reader([option], skipinitialspace=True), [])]
+    try:
+        listed = [part.strip() for part in next(csv.reader([option], skipinitialspace=True), [])]
+    except csv.Error:
+        listed = []
     if not any(listed):
         raise ValueError(f"columns are names or numbers with commas between them, got {option!r}.")
     return [part for part in listed if part]

@@ -1,8 +1,6 @@
 """What the command reproduce says in the end, and where it says it: terminal, page, document."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
@@ -11,44 +9,57 @@ from rich.table import Table
 from gaussian_neurons.experiments import results
 from gaussian_neurons.experiments.catalogue import EXPERIMENTS
 from gaussian_neurons.experiments.reproduction import Plan, collected
+from gaussian_neurons.persistence import try_to_write
 from gaussian_neurons.report import document, page
-from gaussian_neurons.report.origin import Origin, origin
+from gaussian_neurons.report.origin import origin
 from gaussian_neurons.report.summary import Summary
 
 
-@dataclass(frozen=True)
-class Report:
-    """All that there is to say."""
+class Pending:
+    """A report that is written once the results are there."""
 
-    summaries: Sequence[Summary]
-    origin: Origin
+    def __init__(self, plan: Plan, markdown: Path | None) -> None:
+        self._plan, self._markdown = plan, markdown
+        self._summaries: list[Summary] = []
+        self._warnings: list[str] = []
+
+    def write(self, seconds: float) -> None:
+        """Write the page, and the document where one is wanted, of all that is in the folder."""
+        plan = self._plan
+        self._summaries = [Summary(EXPERIMENTS[name], some) for name, some in collected(plan).items()]
+        where = origin(self._summaries, plan.choice, plan.scale, seconds)
+        self._warnings = where.warnings
+        page.write(plan.out / "report.html", self._summaries, where)
+        facts = {
+            **where.facts,
+            "warnings": where.warnings,
+            "results": [it.as_json() for it in self._summaries],
+        }
+        results.write(plan.out / "report.json", facts)
+        if self._markdown is not None:
+            document.write(self._markdown, self._summaries, where, plan.out)
+
+    def summarise(self, console: Console) -> None:
+        """The first number of each experiment, and how its claims fare."""
+        table = Table(box=None, pad_edge=False, header_style="dim")
+        for name in ("", "number", "the paper", "ours", "claims"):
+            table.add_column(name)
+        for summary in self._summaries:
+            first = summary.spreads[0]
+            claims = ", ".join(f"{count} {standing.value}" for standing, count in summary.standings.items())
+            name = f"[bold]{summary.experiment.name}[/]"
+            table.add_row(name, first.quantity.label, first.published, first.ours, claims)
+        console.print(table)
+        for warning in self._warnings:
+            console.print(f"\n[yellow]{warning}[/]")
 
 
-def write(plan: Plan, seconds: float, markdown: Path | None) -> Report:
-    """Write the page, and the document where one is wanted, of all that is in the folder."""
-    summaries = [Summary(EXPERIMENTS[name], some) for name, some in collected(plan).items()]
-    where = origin(summaries, plan.choice, plan.scale, seconds)
-    page.write(plan.out / "report.html", summaries, where)
-    facts = {**where.facts, "warnings": where.warnings, "results": [it.as_json() for it in summaries]}
-    results.write(plan.out / "report.json", facts)
-    if markdown is not None:
-        document.write(markdown, summaries, where, plan.out)
-    return Report(summaries, where)
-
-
-def summarise(console: Console, report: Report) -> None:
-    """The first number of each experiment, and how its claims fare."""
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for name in ("", "number", "the paper", "ours", "claims"):
-        table.add_column(name)
-    for summary in report.summaries:
-        first = summary.spreads[0]
-        claims = ", ".join(f"{count} {standing.value}" for standing, count in summary.standings.items())
-        name = f"[bold]{summary.experiment.name}[/]"
-        table.add_row(name, first.quantity.label, first.published, first.ours, claims)
-    console.print(table)
-    for warning in report.origin.warnings:
-        console.print(f"\n[yellow]{warning}[/]")
+def check(markdown: Path) -> None:
+    """Find out before the work whether a document can be written."""
+    if markdown.suffix != ".md":
+        raise ValueError(f"--markdown must name a file that ends in .md, got {str(markdown)!r}.")
+    markdown.parent.mkdir(parents=True, exist_ok=True)
+    try_to_write(markdown)
 
 
 def explain(console: Console) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from gaussian_neurons.cli.trouble import require, told
+from gaussian_neurons.cli.trouble import require, sentence, told
 
 OUT = Path("reproduction")
 MOST_SEEDS = 10_000
@@ -132,6 +132,7 @@ def reproduce(
         return
     require("matplotlib")
     from gaussian_neurons.cli.display import Display
+    from gaussian_neurons.datasets.fetch import AbsentData
     from gaussian_neurons.experiments import reproduction
     from gaussian_neurons.experiments.catalogue import chosen
 
@@ -144,18 +145,19 @@ def reproduce(
         None if data_dir is None else str(_existing(data_dir)),
         jobs,
     )
-    begin = time.monotonic()
+    if markdown is not None:
+        reports.check(markdown)
+    begin, report = time.monotonic(), reports.Pending(plan, markdown)
     with Display(console) as display:
         try:
-            failures = reproduction.reproduce(plan, display)
-        except FileNotFoundError as error:
+            failures = reproduction.reproduce(plan, display, lambda: report.write(time.monotonic() - begin))
+        except AbsentData as error:
             raise FileNotFoundError(reports.without_data(error)) from None
-        report = reports.write(plan, time.monotonic() - begin, markdown)
-    reports.summarise(console, report)
+    report.summarise(console)
     console.print(f"\n[bold]{plan.out / 'report.html'}[/] has it all, to look at.")
     for failure in failures:
         console.print(f"\n[red]{failure.job.question.name}, seed {failure.job.question.seed}, failed:[/]")
-        console.print(str(failure.error), markup=False)
+        console.print(sentence(OSError(str(failure.error))), markup=False)
     if failures:
         raise typer.Exit(1)
 

@@ -133,8 +133,8 @@ def matched(source: Data, names: list[str], known: list[str], n_features: int) -
     """The numbers of the columns that a model learned from: by name where there are names, else by place."""
     picked = source.selected(names)
     unnamed = names == [str(k) for k in range(len(names))]
-    if known and not unnamed and source.columns is None:
-        there = [names[k] for k in picked]
+    there = [names[k] for k in picked]
+    if known and not unnamed and (source.columns is None or set(known) <= set(there)):
         missing = [name for name in known if name not in there]
         if missing:
             raise ValueError(

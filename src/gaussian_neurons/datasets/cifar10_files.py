@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gaussian_neurons.datasets.fetch import (
+    AbsentData,
     DamagedFile,
     Remote,
     absent,
@@ -113,7 +114,7 @@ def _fetched(split: str, directory: str | os.PathLike[str] | None, allowed: bool
     advice = "Without a network, photographs() gives two colour images."
     say = absent("CIFAR-10 (binary version)", SPLITS[split], directory, advice)
     if not allowed:
-        raise FileNotFoundError(say)
+        raise AbsentData(say)
     (archive,) = download([ARCHIVE], ".", say)
     unpack(archive, archive.parent / FOLDER)
     return [archive.parent / FOLDER / name for name in SPLITS[split]]

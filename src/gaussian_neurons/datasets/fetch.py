@@ -12,6 +12,10 @@ VARIABLE = "GAUSSIAN_NEURONS_DATA"
 SECONDS = 30.0  # to wait for a mirror
 
 
+class AbsentData(FileNotFoundError):
+    """A data set that is nowhere, and could not be fetched."""
+
+
 class DamagedFile(ValueError):
     """A file of a data set that is not what it should be."""
 
@@ -65,7 +69,7 @@ def download(remotes: Sequence[Remote], folder: str, say: str) -> list[Path]:
     missing = [name for name in ("pooch", "platformdirs") if importlib.util.find_spec(name) is None]
     cache = cache_directory()
     if missing or cache is None:
-        raise FileNotFoundError(f"{say}\nTo download them: pip install 'gaussian-neurons[data]'")
+        raise AbsentData(f"{say}\nTo download them: pip install 'gaussian-neurons[data]'")
     return [_download(remote, cache / folder, say) for remote in remotes]
 
 
@@ -94,7 +98,7 @@ def _download(remote: Remote, folder: Path, say: str) -> Path:
             tried.append(f"{url}: {_reason(error)}")
         else:
             return Path(got)
-    raise FileNotFoundError(f"{say}\nDownloading failed:\n  " + "\n  ".join(tried))
+    raise AbsentData(f"{say}\nDownloading failed:\n  " + "\n  ".join(tried))
 
 
 def _reason(error: Exception) -> str:

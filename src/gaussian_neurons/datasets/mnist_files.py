@@ -9,7 +9,15 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from gaussian_neurons.datasets.fetch import DamagedFile, Remote, absent, check_hash, download, find
+from gaussian_neurons.datasets.fetch import (
+    AbsentData,
+    DamagedFile,
+    Remote,
+    absent,
+    check_hash,
+    download,
+    find,
+)
 from gaussian_neurons.datasets.image_set import ImageSet
 
 FOLDERS = ("mnist", "MNIST/raw")
@@ -86,7 +94,7 @@ def _fetched(names: list[str], directory: str | os.PathLike[str] | None, allowed
     files = [f"{name}.gz" for name in names]
     say = absent("MNIST", files, directory, "Without a network, mnist_sample() gives 5,000 of its digits.")
     if not allowed:
-        raise FileNotFoundError(say)
+        raise AbsentData(say)
     remotes = [Remote(f"{name}.gz", FILES[name][0], MIRRORS) for name in names]
     return download(remotes, FOLDERS[0], say)
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 Result = dict[str, Any]  # what a run found out, as JSON has it
 
-LEAST_SAMPLES = 2000  # of a run that is scaled down
+LEAST_SAMPLES = 2000  # of any part of a run that is scaled down
 
 
 @dataclass(frozen=True)
@@ -59,8 +59,16 @@ class Experiment:
     def scaled(self, scale: float) -> Any:
         """The settings with so much of the paper's samples."""
         names = [field.name for field in fields(self.config) if field.name.startswith("n_samples")]
-        counts = {name: max(LEAST_SAMPLES, round(getattr(self.config, name) * scale)) for name in names}
-        return self.config if scale == 1 else replace(self.config, **counts)
+        if scale == 1 or not names:
+            return self.config
+        counts = {name: getattr(self.config, name) for name in names}
+        part = max(scale, LEAST_SAMPLES / min(counts.values()))  # one for all, which keeps their ratios
+        return replace(self.config, **{name: round(count * part) for name, count in counts.items()})
+
+
+def compared(result: Result, name: str) -> Any:
+    """What a comparison with other results told, or None where there was none."""
+    return result.get("compared", {}).get(name)
 
 
 def learned(published: int | None = None) -> Quantity:

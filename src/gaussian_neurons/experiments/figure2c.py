@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gaussian_neurons.experiments import figure2a, layer, pictures
-from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result, learned
+from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result, compared, learned
 
 run, draw = layer.run, pictures.draw_filters
 
@@ -24,10 +24,13 @@ def compare(result: Result, others: Mapping[str, Result]) -> Result:
 
 def more(result: Result) -> list[bool]:
     """Whether there are more than in 2b."""
-    return [result["more_than_2b"] > 0] if "more_than_2b" in result else []
+    difference = compared(result, "more_than_2b")
+    return [] if difference is None else [difference > 0]
 
 
-MORE_THAN_2B = Quantity("difference to 2b with the same seed", lambda result: result.get("more_than_2b"))
+MORE_THAN_2B = Quantity(
+    "difference to 2b with the same seed", lambda result: compared(result, "more_than_2b")
+)
 
 EXPERIMENT = Experiment(
     name="figure2c",

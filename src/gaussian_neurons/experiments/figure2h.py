@@ -3,13 +3,14 @@
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gaussian_neurons.diagnostics import domain_distance
 from gaussian_neurons.experiments import layer, pictures
-from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result
+from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result, compared
 from gaussian_neurons.experiments.lab import Lab
 from gaussian_neurons.sampling import Patches
 
@@ -24,15 +25,18 @@ class Config:
     n_samples: int = 1_000_000
     size: int = 5
     n_clusters: int = 16
+    scikit_learn: str = version("scikit-learn")  # whose k-means it is
 
 
 def run(config: Config, seed: int, lab: Lab) -> Result:
     """Cluster patches with k-means, Lloyd's algorithm from a k-means++ start."""
     from sklearn.cluster import KMeans
+    from threadpoolctl import threadpool_limits
 
-    patches = Patches(lab.data.images, config.size, seed).read(config.n_samples)
+    patches = Patches(lab.data.images, config.size, seed, dtype=np.float64).read(config.n_samples)
     begin = time.perf_counter()
-    found = KMeans(config.n_clusters, n_init=1, random_state=seed).fit(patches)
+    with threadpool_limits(1):  # sums in the same order however many cores there are
+        found = KMeans(config.n_clusters, n_init=1, random_state=seed).fit(patches)
     lab.count(config.n_samples, time.perf_counter() - begin)
     centers = found.cluster_centers_
     corner = np.ones(centers.shape[1])
@@ -59,12 +63,12 @@ def compare(result: Result, others: Mapping[str, Result]) -> Result:
 
 def fewer(result: Result) -> list[bool]:
     """Whether the rule found fewer, for each figure there is."""
-    return [count < result["learned"] for count in result.get("learned_by_the_rule", {}).values()]
+    return [count < result["learned"] for count in (compared(result, "learned_by_the_rule") or {}).values()]
 
 
 def in_2b(result: Result) -> float | None:
     """Filters that the rule learned with 2a's width and inhibition."""
-    count: float | None = result.get("learned_by_the_rule", {}).get("figure2b")
+    count: float | None = (compared(result, "learned_by_the_rule") or {}).get("figure2b")
     return count
 
 

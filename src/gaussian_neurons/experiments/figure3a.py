@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gaussian_neurons.experiments import layer, pictures
-from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result, learned
+from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result, compared, learned
 from gaussian_neurons.theory import equivalent_width
 
 run, draw = layer.run, pictures.draw_filters
@@ -29,13 +29,13 @@ def compare(result: Result, others: Mapping[str, Result]) -> Result:
 
 def more_than_2d(result: Result) -> float | None:
     """How many filters more than 2d, where that is there."""
-    count: float | None = result.get("more_than", {}).get("figure2d")
+    count: float | None = (compared(result, "more_than") or {}).get("figure2d")
     return count
 
 
 def roughly_as_many(result: Result) -> list[bool]:
     """Whether there are about as many as in 2d, and as in the other of Figure 3."""
-    return [abs(more) <= ROUGHLY for more in result.get("more_than", {}).values()]
+    return [abs(more) <= ROUGHLY for more in (compared(result, "more_than") or {}).values()]
 
 
 QUANTITIES = (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gaussian_neurons.experiments import layer, pictures, places
-from gaussian_neurons.experiments.experiment import Claim, Experiment, Result, learned
+from gaussian_neurons.experiments.experiment import Claim, Experiment, Result, compared, learned
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -50,6 +50,7 @@ def alike(one: Result, other: Result) -> Result:
     unlike = np.abs(widths[0] - widths[1]) / np.maximum(*widths)
     as_many = len(places_of[0]) == len(places_of[1])
     return {
+        "something_learned": max(map(len, places_of)) > 0,
         "as_many": as_many,
         "distances": layer.rounded(apart),
         "width_differences": layer.rounded(unlike),
@@ -70,7 +71,11 @@ def same_from_other_starts(what: str, how: str) -> Claim:
     """The claim that other starting widths lead to the same filters, or widths."""
     return Claim(
         f"The starts of 5c, 5d and 5e lead to as many filters, with similar {what} ({how}).",
-        lambda result: [other[f"same_{what}"] for other in result.get("other_starts", {}).values()],
+        lambda result: [
+            other[f"same_{what}"]
+            for other in (compared(result, "other_starts") or {}).values()
+            if other["something_learned"]
+        ],
     )
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gaussian_neurons.experiments import figure4, figure5c, pictures
-from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result, learned
+from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result, compared, learned
 
 run, draw = figure4.run, pictures.draw_filters
 
@@ -29,10 +29,11 @@ def compare(result: Result, others: Mapping[str, Result]) -> Result:
 
 def almost_as_many(result: Result, twins: bool) -> list[bool]:
     """Whether there are almost as many as in Figure 4, neurons at equal places counted once or each."""
-    if "more_than_4" not in result:
+    difference = compared(result, "more_than_4")
+    if difference is None:
         return []
     more = result["learned_with_twins"] - result["learned"] if twins else 0
-    return [abs(result["more_than_4"] + more) <= ALMOST]
+    return [abs(difference + more) <= ALMOST]
 
 
 def reduced(result: Result) -> list[bool]:
@@ -66,7 +67,7 @@ EXPERIMENT = Experiment(
             "neurons on learned patterns, equal ones counted each",
             lambda result: result["learned_with_twins"],
         ),
-        Quantity("difference to Figure 4 with the same seed", lambda result: result.get("more_than_4")),
+        Quantity("difference to Figure 4 with the same seed", lambda result: compared(result, "more_than_4")),
         Quantity("median width of the learned", median_width, digits=2),
         Quantity("neurons whose width left its start", lambda result: sum(figure5c.left_its_start(result))),
     ),

@@ -72,28 +72,30 @@ def _figures_of(name: str) -> set[str]:
 
 
 def _source(path: Path) -> str:
-    return f"\n{path.relative_to(PACKAGE).as_posix()}\n{what_counts(path.read_text(encoding='utf-8'))}"
+    parts, text = path.relative_to(PACKAGE).parts, path.read_text(encoding="utf-8")
+    return f"\n{'/'.join(parts)}\n{what_counts(text, of_a_figure=FIGURES.fullmatch(parts[-1]) is not None)}"
 
 
-def what_counts(source: str) -> str:
-    """Python code as its syntax tree, less docstrings, `draw`, and what the paper says (`EXPERIMENT`).
+def what_counts(source: str, of_a_figure: bool = False) -> str:
+    """Python code as its syntax tree, less docstrings; of a figure also less `draw` and `EXPERIMENT`.
 
     Examples
     --------
-    >>> what_counts("x = 1  # one") == what_counts("x = 1\\ndef draw(): pass")
+    >>> what_counts("x = 1  # one") == what_counts("x = 1")
     True
     """
     tree = ast.parse(source)
     for node in ast.walk(tree):
-        if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
-            continue
-        if ast.get_docstring(node, clean=False) is not None:
-            node.body = node.body[1:]
-        node.body = [part for part in node.body if not _shows(part)]
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+            documented = ast.get_docstring(node, clean=False) is not None
+            node.body = node.body[documented:]
+    if of_a_figure:
+        tree.body = [part for part in tree.body if not _shows(part)]
     return ast.dump(tree)
 
 
 def _shows(node: ast.stmt) -> bool:
+    """What draws a result, or says what the paper says about it."""
     if isinstance(node, ast.Assign):
         return [getattr(target, "id", None) for target in node.targets] == ["EXPERIMENT"]
     return isinstance(node, ast.FunctionDef) and node.name == "draw"

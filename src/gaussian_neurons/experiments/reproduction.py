@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 import tempfile
+import threading
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -100,8 +101,8 @@ class Audience:
         """All jobs are over, and this comes next."""
 
 
-def reproduce(plan: Plan, audience: Audience) -> list[Outcome]:
-    """Run what has no current result yet; then compare and draw. Returns what went wrong."""
+def reproduce(plan: Plan, audience: Audience, finish: Callable[[], None] = lambda: None) -> list[Outcome]:
+    """Run what has no current result yet; then compare, draw and finish. Returns what went wrong."""
     questions = plan.questions()
     for question in questions:
         question.images()  # absent data is told of before anything is done
@@ -129,22 +130,35 @@ def reproduce(plan: Plan, audience: Audience) -> list[Outcome]:
             joblib.delayed(draw)(name, next(iter(some.values())), plan.out) for name, some in found.items()
         )
         list(_spread(plan.jobs, drawings, len(found)))
+        finish()
     return failures
 
 
 def _spread(jobs: int | None, calls: Iterator[Any], count: int) -> Iterator[Any]:
     """Results of calls as they come, from as many processes as there are jobs for."""
     processes = max(1, min(jobs or joblib.cpu_count(), count))
-    yield from joblib.Parallel(n_jobs=processes, return_as="generator_unordered", pre_dispatch="n_jobs")(
-        calls
-    )
+    parallel = joblib.Parallel(n_jobs=processes, return_as="generator_unordered", pre_dispatch="n_jobs")
+    with _deaf_children(processes > 1):
+        found = parallel(calls)
+    yield from found
+
+
+@contextmanager
+def _deaf_children(wanted: bool) -> Iterator[None]:
+    """Let processes that are started here ignore Ctrl-C: it is for the parent, who ends them all."""
+    if not wanted or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # which children inherit
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def work(job: Job) -> Outcome:
     """Answer a question and write the result; an error is told, not raised, for the other jobs' sake."""
     alone = os.getpid() != job.parent
-    if alone:  # Ctrl-C is for the parent, who ends all of us; the checkpoints are there
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
     board = Board(job.board)
 
     def tell(samples: int, learned: int) -> None:
@@ -154,6 +168,8 @@ def work(job: Job) -> Outcome:
 
     try:
         seconds = answer(job.question, job.out, job.code, tell)
+    except OSError as error:  # a full disk, a folder that is gone: nobody's bug
+        return Outcome(job, 0.0, str(error))
     except Exception as error:
         text = "".join(traceback.format_exception(error))
         return Outcome(job, 0.0, f"{type(error).__name__}: {error}\n{text}")
@@ -201,8 +217,10 @@ def compared(plan: Plan) -> dict[str, dict[int | None, Result]]:
                 for other in experiment.compares_with
                 if seed in found.get(other, {})
             }
+            before = result.pop("compared", None)  # perhaps with results that are no more
             if experiment.compare is not None and others:
-                result.update(experiment.compare(result, others))
+                result["compared"] = {"with": list(others), **experiment.compare(result, others)}
+            if result.get("compared") != before:
                 results.write(plan.question(experiment, seed).path(plan.out), result)
     return found
 
@@ -227,6 +245,8 @@ def settle(plan: Plan) -> None:
     except (OSError, ValueError):
         results.write(path, wanted)
         return
+    if not (isinstance(found, dict) and set(found) == set(wanted)):
+        raise ValueError(f"{str(path)!r} is not what it was: delete it, or choose another --out.")
     if found != wanted:
         theirs, ours = (
             f"--data {it['data']} --samples-scale {it['samples_scale']:g}" for it in (found, wanted)

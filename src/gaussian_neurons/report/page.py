@@ -150,7 +150,8 @@ def _claims(summary: Summary) -> str:
         return ""
     missing = ""
     if summary.missing:
-        missing = f'<p class="muted">Compared with {", ".join(summary.missing)}, once those are run too.</p>'
+        names = ", ".join(summary.missing)
+        missing = f'<p class="muted">To be compared with {names}, once there for the same seed.</p>'
     return f'<ul class="claims">{items}</ul>{missing}'
 
 

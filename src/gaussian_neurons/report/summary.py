@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from statistics import median
 
-from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result
+from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result, compared
 
 MOSTLY, PARTLY = 0.75, 0.25  # part of the cases in which a claim holds
 MINUS = "\N{MINUS SIGN}"
@@ -18,6 +18,7 @@ class Spread:
 
     quantity: Quantity
     values: dict[int | None, float]  # seed → value, where there is one
+    seeds: int  # in all
 
     @property
     def published(self) -> str:
@@ -31,7 +32,8 @@ class Spread:
         if not values:
             return "–"
         middle, low, high = self.shown(median(values)), self.shown(values[0]), self.shown(values[-1])
-        return middle if low == high else f"{middle} ({low} to {high})"
+        some = "" if len(values) == self.seeds else f", in {len(values)} of {self.seeds} seeds"
+        return (middle if low == high else f"{middle} ({low} to {high})") + some
 
     @property
     def place(self) -> str:
@@ -45,15 +47,16 @@ class Spread:
         if len(ours) == 1:
             return "the same" if equal else "differs"
         if equal == len(ours):
-            return "the same in all seeds"
+            return f"the same in all {len(ours)}"
         if below == len(ours) or (not equal and not below):
-            return f"the paper is {'above' if below else 'below'} all {len(ours)} seeds"
+            return f"the paper is {'above' if below else 'below'} all {len(ours)}"
         return f"ours: {below} below it, {equal} equal, {len(ours) - below - equal} above"
 
     def shown(self, value: float) -> str:
         """A number with as many digits as the paper gives; a median of counts may have a half."""
         whole = self.quantity.digits == 0 and value != int(value)
-        return f"{value:.{1 if whole else self.quantity.digits}f}".replace("-", MINUS)
+        rounded = round(value, 1 if whole else self.quantity.digits) + 0.0  # no minus before a zero
+        return f"{rounded:.{1 if whole else self.quantity.digits}f}".replace("-", MINUS)
 
 
 class Standing(StrEnum):
@@ -74,6 +77,7 @@ class Verdict:
     held: int
     tries: int
     seeds: int  # with at least one try
+    of: int  # seeds in all
 
     @property
     def standing(self) -> Standing:
@@ -90,13 +94,14 @@ class Verdict:
         """In a few words."""
         if not self.tries:
             return "not tested by these results"
-        if self.tries == 1:
+        if self.tries == self.of == 1:
             return "holds" if self.held else "does not hold"
         if self.tries == self.seeds:
-            return f"holds in {self.held} of {self.tries} seeds"
-        return f"holds in {self.held} of {self.tries} cases" + (
-            f" over {self.seeds} seeds" if self.seeds > 1 else ""
-        )
+            what, over = "seeds", ""
+        else:
+            what, over = "cases", f" over {self.seeds} seeds" if self.seeds > 1 else ""
+        rest = "" if self.seeds == self.of else f"; {self.of - self.seeds} of {self.of} seeds do not tell"
+        return f"holds in {self.held} of {self.tries} {what}{over}{rest}"
 
 
 @dataclass(frozen=True)
@@ -117,9 +122,8 @@ class Summary:
         found = []
         for quantity in self.experiment.quantities:
             values = {seed: quantity.of(result) for seed, result in self.results.items()}
-            found.append(
-                Spread(quantity, {seed: value for seed, value in values.items() if value is not None})
-            )
+            known = {seed: value for seed, value in values.items() if value is not None}
+            found.append(Spread(quantity, known, len(values)))
         return found
 
     @property
@@ -129,7 +133,7 @@ class Summary:
         for claim in self.experiment.claims:
             tries = [list(claim.holds(result)) for result in self.results.values()]
             held = sum(map(sum, tries))
-            found.append(Verdict(claim, held, sum(map(len, tries)), sum(map(bool, tries))))
+            found.append(Verdict(claim, held, sum(map(len, tries)), sum(map(bool, tries)), len(tries)))
         return found
 
     @property
@@ -140,9 +144,9 @@ class Summary:
 
     @property
     def missing(self) -> list[str]:
-        """Experiments that it is to be compared with, but which are not there for any of its seeds."""
-        told = any(verdict.tries == 0 for verdict in self.verdicts)
-        return list(self.experiment.compares_with) if told else []
+        """Experiments that none of its seeds could be compared with."""
+        done = {name for result in self.results.values() for name in compared(result, "with") or []}
+        return [name for name in self.experiment.compares_with if name not in done]
 
     def as_json(self) -> Result:
         """The same for programs."""
