@@ -92,6 +92,11 @@ GN_INLINE typename S::vector splat(typename S::number value) {
 }
 
 template <class S>
+GN_INLINE typename S::vector smaller(typename S::vector a, typename S::vector b) {
+    return a < b ? a : b;
+}
+
+template <class S>
 GN_INLINE typename S::vector larger(typename S::vector a, typename S::vector b) {
     return a > b ? a : b;
 }

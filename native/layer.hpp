@@ -19,7 +19,7 @@ struct Layer {
     T* centers;        // (D, stride)      mu
     T* moved;          // (D, stride)      mu after the step; then the two change places
     T* pairs;          // (rows, stride)   |mu_i - mu_j|^2, and `huge` for i = j
-    T* weights;        // (rows, stride)   what center j adds to the step of neuron i, 0 for i = j
+    T* weights;        // (rows, stride)   what center j adds to the step of neuron i
     T* diagonal;       // (4 group, L)     zeros, but `huge` at row group + k, lane k
     T* widths;         // (stride,)        sigma, 1 in the padding
     T* inverse;        // (stride,)        1 / sigma, 0 in the padding

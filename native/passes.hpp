@@ -10,6 +10,11 @@
 //
 // Neurons are cut into groups, and only the squares of pairs on and below the diagonal are measured and
 // weighed; the others are mirrored.
+//
+// Two neurons at the same place stay together, as they do in the reference: every number of the one is
+// computed from the same numbers in the same order as that of the other. So a neuron meets itself with the
+// weight of its strongest neighbour, which moves it nowhere, but takes the place in the sum that its twin's
+// weight has in the twin's; and what is made of two widths does not depend on which of the two comes first.
 #pragma once
 
 #include "kernels.hpp"
@@ -151,13 +156,26 @@ void weigh_own(const Layer<S>& layer, Rule rule) {
         for_computed_lanes(layer, j, [&](auto v, long lane) {
             using V = decltype(v);
             auto mine = load<V>(layer.inverse + lane);
+            auto most = larger<V>(mine, splat<V>(theirs)), least = smaller<V>(mine, splat<V>(theirs));
             auto pair = -load<V>(layer.pairs + j * layer.stride + lane);
-            auto sum = mine * exp_of_negative<V>(pair * mine) +
-                       theirs * exp_of_negative<V>(pair * theirs);
+            auto sum = most * exp_of_negative<V>(pair * most) +
+                       least * exp_of_negative<V>(pair * least);
             store<V>(layer.weights + j * layer.stride + lane, scale * sum);
         });
     }
     mirror(layer, layer.weights);
+}
+
+// The weight of the strongest neighbour of each neuron; weights are negative.
+template <class S>
+GN_INLINE typename S::vector strongest(const Layer<S>& layer, const typename S::number* column) {
+    typename S::vector most[4] = {};
+    long j = 0;
+    for (; j + 4 <= layer.K; j += 4)
+        for (long k = 0; k < 4; ++k)
+            most[k] = smaller<S>(most[k], load<S>(column + (j + k) * layer.stride));
+    for (; j < layer.K; ++j) most[0] = smaller<S>(most[0], load<S>(column + j * layer.stride));
+    return smaller<S>(smaller<S>(most[0], most[1]), smaller<S>(most[2], most[3]));
 }
 
 // What multiplies x - mu_i and -mu_i in the step of neuron i.
@@ -165,9 +183,15 @@ template <class S>
 void weigh_sample(const Layer<S>& layer, Rule rule) {
     using V = typename S::vector;
     for (long lane = 0; lane < layer.stride; lane += S::lanes) {
+        auto* column = layer.weights + lane;
+        V itself = strongest<S>(layer, column);
+        for (long k = 0; k < S::lanes && lane + k < layer.K; ++k) {  // on the diagonal, until now 0
+            V there = load<S>(layer.diagonal + (group + k) * S::lanes);
+            auto* row = column + (lane + k) * layer.stride;
+            store<S>(row, there > 0 ? itself : load<S>(row));
+        }
         V sum[4] = {};
         long j = 0;
-        const auto* column = layer.weights + lane;
         for (; j + 4 <= layer.K; j += 4)
             for (long k = 0; k < 4; ++k) sum[k] += load<S>(column + (j + k) * layer.stride);
         for (; j < layer.K; ++j) sum[0] += load<S>(column + j * layer.stride);
@@ -263,10 +287,14 @@ void adapt(const Layer<S>& layer, Rule rule, typename S::number sample_width) {
     using V = typename S::vector;
     if (sample_width == 0) return;  // f_x is 0 everywhere but at the sample itself
     for (long lane = 0; lane < layer.stride; lane += S::lanes) {
-        V others = {};
-        for (long j = 0; j < layer.K; ++j)
-            others += exp_of_negative<S>(-load<S>(layer.pairs + j * layer.stride + lane) *
-                                         layer.inverse[j]);
+        V others = {}, equal = {};  // those at the same place are counted, so that their order is nothing
+        for (long j = 0; j < layer.K; ++j) {
+            V response = exp_of_negative<S>(-load<S>(layer.pairs + j * layer.stride + lane) *
+                                            layer.inverse[j]);
+            others += response < 1 ? response : V{};
+            equal += response < 1 ? V{} : response;
+        }
+        others += equal;
         V distance = -load<S>(layer.distance + lane), width = load<S>(layer.widths + lane);
         V match = exp_of_negative<S>(distance / sample_width) - T(2 * rule.inhibition) * others;
         V response = exp_of_negative<S>(distance / width);

@@ -97,6 +97,7 @@ def test_learned_is_what_a_person_would_call_a_filter(mnist, name, seed):
     facts = model.diagnosis_
     # Neurons on their way (a response above that of noise, below that of a filter) are nobody's.
     settled = (facts.mean_response >= 0.01) | (facts.mean_response < 3e-4)
+    settled &= facts.twin_of < 0  # of several filters at one place, one counts
     picture = np.array([is_pattern(center) for center in model.centers_])
     np.testing.assert_array_equal(facts.learned[settled], picture[settled])
     assert least <= model.n_clusters_ <= most

@@ -248,3 +248,32 @@ def test_the_core_never_hands_back_an_invalid_state():
     assert seen == [2]
     assert (widths > 0).all()
     assert np.isfinite(centers).all()
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    ("K", "first", "second"), [(2, 0, 1), (9, 1, 8), (16, 2, 13), (17, 3, 16), (50, 0, 49)]
+)
+def test_neurons_at_one_place_stay_together_to_the_last_bit(instruction_set, case, dtype, K, first, second):
+    """As in the reference. A bit between them would grow: together they are not always at rest."""
+    centers, widths, x, rule = problem(case, K, 25, 300)
+    centers[second], widths[second] = centers[first], widths[first]
+    neurons = Neurons.at(centers, widths, dtype)
+    native.learn(neurons, x, **rule)
+    np.testing.assert_array_equal(neurons.centers[first], neurons.centers[second])
+    assert neurons.widths[first] == neurons.widths[second]
+    assert (neurons.centers[first] != centers[first].astype(dtype)).any() or case == "widths"
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_neurons_that_meet_in_the_reference_meet_in_the_core(instruction_set, dtype):
+    """Of three neurons two are drawn onto the blank samples: 4 lambda is less than the share of those."""
+    random = np.random.default_rng(4)
+    x = random.random((4000, 25)) * (random.random(4000) > 0.6)[:, None]
+    start = np.array([np.full(25, 0.1), np.full(25, 0.5), random.random(25) * 0.2])
+    slow, fast = Neurons.at(start, 1.0), Neurons.at(start, 1.0, dtype)
+    for neurons, twin in ((slow, reference), (fast, native)):
+        twin.learn(neurons, x, inhibition=0.05, learning_rate=0.1)
+        np.testing.assert_array_equal(neurons.centers[0], neurons.centers[2])
+        assert (neurons.centers[0] != neurons.centers[1]).all()

@@ -12,7 +12,7 @@ from gaussian_neurons.experiments.reproduction import Plan, collected
 from gaussian_neurons.persistence import try_to_write
 from gaussian_neurons.report import document, page
 from gaussian_neurons.report.origin import origin
-from gaussian_neurons.report.summary import Summary
+from gaussian_neurons.report.summary import LEGEND, Summary
 
 
 class Pending:
@@ -46,10 +46,10 @@ class Pending:
             table.add_column(name)
         for summary in self._summaries:
             first = summary.spreads[0]
-            claims = ", ".join(f"{count} {standing.value}" for standing, count in summary.standings.items())
             name = f"[bold]{summary.experiment.name}[/]"
-            table.add_row(name, first.quantity.label, first.published, first.ours, claims)
+            table.add_row(name, first.quantity.label, first.published, first.ours, summary.marks)
         console.print(table)
+        console.print(f"\n[dim]Claims of the paper: {LEGEND}.[/]")
         for warning in self._warnings:
             console.print(f"\n[yellow]{warning}[/]")
 

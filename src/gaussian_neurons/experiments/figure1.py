@@ -69,7 +69,7 @@ def draw(result: Result) -> "Figure":
         colour = {"x": MUTED, "o": PUSHED_OUT, "*": LEARNED}[mark]
         edge = None if mark == "x" else "white"
         plan.scatter(place[0], place[1], marker=mark, s=60, c=colour, edgecolors=edge, label=name)
-    plan.legend(fontsize=7.5, loc="upper center", bbox_to_anchor=(0.5, -0.16), frameon=False, labelcolor=INK)
+    figure.legend(fontsize=7.5, loc="outside lower center", ncols=3, frameon=False, labelcolor=INK)
     plan.set_aspect("equal")
     cut = figure.add_subplot(1, 3, 3)
     cut.plot(side, result["slice"], color=LEARNED, lw=1.8, label=r"$\mu_2$ as given")

@@ -58,7 +58,7 @@ EXPERIMENT = Experiment(
     run=run,
     draw=draw,
     data="mnist",
-    seconds=9,
+    seconds=12,
     samples=10_000_000,
     prints="σ = 4.14",
     published={"width": 4.14},

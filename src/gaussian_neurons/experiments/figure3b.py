@@ -26,7 +26,7 @@ EXPERIMENT = Experiment(
     run=run,
     draw=draw,
     data="mnist",
-    seconds=18,
+    seconds=22,
     samples=10_000_000,
     prints="σ = 9.91",
     published={"width": 9.91},

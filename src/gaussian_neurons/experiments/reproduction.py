@@ -110,9 +110,7 @@ def reproduce(plan: Plan, audience: Audience, finish: Callable[[], None] = lambd
     with locked(plan.out), tempfile.TemporaryDirectory(prefix="gaussian-neurons-") as temporary:
         settle(plan)
         left = [question for question in questions if question.answer(plan.out) is None]
-        left.sort(
-            key=lambda question: -question.experiment.seconds
-        )  # so that no core waits for a long last one
+        left.sort(key=lambda it: -it.experiment.seconds)  # so that no core waits for a long last one
         path = Path(temporary) / "board"
         jobs = [
             Job(question, plan.out, path, slot, provenance.code(question.name), os.getpid())

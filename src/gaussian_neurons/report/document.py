@@ -7,9 +7,7 @@ from pathlib import Path
 from gaussian_neurons.persistence import replace_file
 from gaussian_neurons.report.origin import FOOTNOTE, Origin
 from gaussian_neurons.report.page import heading
-from gaussian_neurons.report.summary import Standing, Summary, seeds_in_words
-
-MARKS = dict(zip(Standing, "✓≈~✗?", strict=True))
+from gaussian_neurons.report.summary import LEGEND, Summary, seeds_in_words
 
 
 def write(path: Path, summaries: Sequence[Summary], origin: Origin, out: Path) -> None:
@@ -44,7 +42,7 @@ def text(summaries: Sequence[Summary], origin: Origin, folder: str) -> str:
             [_line(summary) for summary in summaries],
         ),
         "",
-        "✓ in all cases, ≈ in three of four or more, ~ in one of four or more, ✗ in fewer, ? not tested.",
+        f"Claims: {LEGEND}.",
         "",
     ]
     return "\n".join([*head, *(line for summary in summaries for line in _section(summary, folder))])
@@ -52,14 +50,13 @@ def text(summaries: Sequence[Summary], origin: Origin, folder: str) -> str:
 
 def _line(summary: Summary) -> tuple[str, ...]:
     name, first = summary.experiment.name, summary.spreads[0]
-    marks = "".join(MARKS[verdict.standing] for verdict in summary.verdicts)
     ours = f"{first.ours} {first.quantity.label}"
     return (
         f"[{name}](#{heading(name).lower().replace(' ', '-')})",
         summary.experiment.title,
         first.published,
         ours,
-        marks,
+        summary.marks,
     )
 
 
@@ -68,7 +65,7 @@ def _section(summary: Summary, folder: str) -> list[str]:
     over = f" Seeds {seeds_in_words(seeds)}; the picture is of seed {seeds[0]}." if seeds else ""
     rows = [(it.quantity.label, it.published, it.ours, it.place) for it in summary.spreads]
     claims = [
-        f"- {MARKS[it.standing]} {it.claim.text} *{it.standing.value}: {it.how_often}*"
+        f"- {it.standing.mark} {it.claim.text} *{it.standing.value}: {it.how_often}*"
         for it in summary.verdicts
     ]
     return [

@@ -8,6 +8,7 @@ from statistics import median
 from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result, compared
 
 MOSTLY, PARTLY = 0.75, 0.25  # part of the cases in which a claim holds
+LEGEND = "✓ in all cases, ≈ in three of four or more, ~ in one of four or more, ✗ in fewer, ? not tested"
 MINUS = "\N{MINUS SIGN}"
 Results = Mapping[int | None, Result]  # seed → result
 
@@ -67,6 +68,11 @@ class Standing(StrEnum):
     partly = "hold at times"
     seldom = "not borne out"
     unknown = "not tested"
+
+    @property
+    def mark(self) -> str:
+        """As one sign."""
+        return {"holds": "✓", "mostly": "≈", "partly": "~", "seldom": "✗", "unknown": "?"}[self.name]
 
 
 @dataclass(frozen=True)
@@ -141,6 +147,11 @@ class Summary:
         """How many claims fare how."""
         counts = {standing: sum(it.standing == standing for it in self.verdicts) for standing in Standing}
         return {standing: count for standing, count in counts.items() if count}
+
+    @property
+    def marks(self) -> str:
+        """How its claims fare, one sign for each."""
+        return "".join(verdict.standing.mark for verdict in self.verdicts)
 
     @property
     def missing(self) -> list[str]:
