@@ -107,7 +107,7 @@ def folder(tmp_path_factory):
     summaries = [Summary(EXPERIMENTS[name], some) for name, some in reproduction.collected(plan).items()]
     data._loaded.clear()
     data._loaded.update(before)
-    where = origin(summaries, data.SAMPLE, 2e-4, 12.0)
+    where = origin(summaries, data.SAMPLE, 2e-4)
     page.write(out / "report.html", summaries, where)
     document.write(out / "doc" / "reproduction.md", summaries, where, out)
     return out
@@ -253,3 +253,4 @@ def test_the_document_shows_the_same(folder):
     assert len(linked) == 20
     assert set(linked) <= anchors
     assert "commit" in text
+    assert "*holds*" in text

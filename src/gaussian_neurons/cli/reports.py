@@ -11,8 +11,10 @@ from gaussian_neurons.experiments.catalogue import EXPERIMENTS
 from gaussian_neurons.experiments.reproduction import Plan, collected
 from gaussian_neurons.persistence import try_to_write
 from gaussian_neurons.report import document, page
-from gaussian_neurons.report.origin import origin
+from gaussian_neurons.report.origin import in_words, origin
 from gaussian_neurons.report.summary import LEGEND, Summary
+
+__all__ = ["Pending", "check", "explain", "in_words", "without_data"]
 
 
 class Pending:
@@ -23,11 +25,11 @@ class Pending:
         self._summaries: list[Summary] = []
         self._warnings: list[str] = []
 
-    def write(self, seconds: float) -> None:
+    def write(self) -> None:
         """Write the page, and the document where one is wanted, of all that is in the folder."""
         plan = self._plan
         self._summaries = [Summary(EXPERIMENTS[name], some) for name, some in collected(plan).items()]
-        where = origin(self._summaries, plan.choice, plan.scale, seconds)
+        where = origin(self._summaries, plan.choice, plan.scale)
         self._warnings = where.warnings
         page.write(plan.out / "report.html", self._summaries, where)
         facts = {

@@ -150,11 +150,12 @@ def reproduce(
     begin, report = time.monotonic(), reports.Pending(plan, markdown)
     with Display(console) as display:
         try:
-            failures = reproduction.reproduce(plan, display, lambda: report.write(time.monotonic() - begin))
+            failures = reproduction.reproduce(plan, display, report.write)
         except AbsentData as error:
             raise FileNotFoundError(reports.without_data(error)) from None
     report.summarise(console)
-    console.print(f"\n[bold]{plan.out / 'report.html'}[/] has it all, to look at.")
+    took = reports.in_words(time.monotonic() - begin)
+    console.print(f"\n[bold]{plan.out / 'report.html'}[/] has it all, to look at. This took {took}.")
     for failure in failures:
         console.print(f"\n[red]{failure.job.question.name}, seed {failure.job.question.seed}, failed:[/]")
         console.print(sentence(OSError(str(failure.error))), markup=False)

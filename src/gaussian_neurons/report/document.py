@@ -64,10 +64,7 @@ def _section(summary: Summary, folder: str) -> list[str]:
     name, seeds = summary.experiment.name, [seed for seed in summary.results if seed is not None]
     over = f" Seeds {seeds_in_words(seeds)}; the picture is of seed {seeds[0]}." if seeds else ""
     rows = [(it.quantity.label, it.published, it.ours, it.place) for it in summary.spreads]
-    claims = [
-        f"- {it.standing.mark} {it.claim.text} *{it.standing.value}: {it.how_often}*"
-        for it in summary.verdicts
-    ]
+    claims = [f"- {it.standing.mark} {it.claim.text} *{it.how_often}*" for it in summary.verdicts]
     return [
         f"## {heading(name)}",
         "",

@@ -35,8 +35,8 @@ class Origin:
     warnings: list[str]
 
 
-def origin(summaries: Sequence[Summary], choice: str, scale: float, seconds: float | None) -> Origin:
-    """Gather it from results; `seconds` is what the last command took, where it ran anything."""
+def origin(summaries: Sequence[Summary], choice: str, scale: float) -> Origin:
+    """Gather it from results."""
     results = [result for summary in summaries for result in summary.results.values()]
     seeds = sorted({result["seed"] for result in results if result["seed"] is not None})
     sets = {result["data"]["sha256"]: result["data"] for result in results if result["data"] is not None}
@@ -47,12 +47,10 @@ def origin(summaries: Sequence[Summary], choice: str, scale: float, seconds: flo
         "data": "; ".join(f"{data['name']}, {data['images'][0]:,} images" for data in sets.values())
         or "none",
         "seeds": seeds_in_words(seeds) or "none",
-        "learning": f"{_minutes(learning)}, all runs together",
+        "learning": f"{in_words(learning)}, all runs together",
         "machine": "; ".join(sorted(machines)),
         "code": f"version {results[0]['code']['version']}, commit {'; '.join(commits)}" if results else "",
     }
-    if seconds is not None:
-        facts["last command"] = _minutes(seconds)
     warnings = [OF_SAMPLES] if choice == SAMPLE else []
     warnings += [
         OF_BATCHES.format(there=data["images"][0])
@@ -69,5 +67,6 @@ def _machine(machine: dict[str, Any]) -> str:
     )
 
 
-def _minutes(seconds: float) -> str:
+def in_words(seconds: float) -> str:
+    """A time."""
     return f"{seconds:.1f} s" if seconds < 90 else f"{seconds / 60:.1f} min"
