@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from gaussian_neurons.datasets import ImageSet
 from gaussian_neurons.experiments import (
-    figure2a,
+    claims,
     figure2b,
     figure2d,
     figure2e,
@@ -325,15 +325,15 @@ def test_neurons_at_equal_places_are_counted_each_or_once():
 def test_columns_of_table_1():
     assert table1.median(table1.PUBLISHED, "domain_distance", of_learned=True) == 0.9
     assert table1.median(table1.PUBLISHED, "domain_distance", of_learned=False) == 1.5
-    assert all(figure2a.kept_direction(table1.PUBLISHED))
+    assert all(claims.kept_direction(table1.PUBLISHED))
     assert all(table1.close_to_the_domain(table1.PUBLISHED))
     assert all(table1.farther_than_the_corners(table1.PUBLISHED))
     ours = {"domain_distance": [0.9, 1.06, 1.2, 0.99], "is_learned": [True, True, False, False]}
     assert table1.close_to_the_domain(ours) == [True, False]
     assert table1.farther_than_the_corners(ours) == [True, False]
-    assert figure2a.pushed_out(ours) == [False]
-    assert figure2a.pushed_out({**ours, "is_learned": [True, False, False, False]}) == [True]
-    assert figure2a.kept_direction({"cosine": [0.9, 0.76, 0.74], "is_learned": [True, False, False]}) == [
+    assert claims.pushed_out(ours) == [False]
+    assert claims.pushed_out({**ours, "is_learned": [True, False, False, False]}) == [True]
+    assert claims.kept_direction({"cosine": [0.9, 0.76, 0.74], "is_learned": [True, False, False]}) == [
         True,
         False,
     ]
@@ -341,7 +341,9 @@ def test_columns_of_table_1():
 
 def test_outside_of_the_box():
     found = facts([[0.5, 1.2], [0.5, 1.05], [-0.2, 0.5], [2.0, 2.0]], [False, False, False, True])
-    assert figure2a.is_outside(found) == [True, False, True]
+    assert claims.is_outside(found) == [True, False, True]
+    together = {**found, "twins": [[1, 3]]}  # at the place of one that learned
+    assert claims.is_outside(together) == [True, True]
 
 
 def test_a_removal_as_the_paper_has_it():
@@ -404,7 +406,7 @@ def test_the_fingerprint_follows_what_a_result_depends_on():
         old, new = (provenance.what_counts(method.format(k), of_a_figure=figure) for k in (1, 2))
         assert old != new
     assert provenance.what_counts(source) != provenance.what_counts(source.replace("1", "2"))
-    assert provenance._figures_of("figure2g") == {"figure2g", "figure2f", "figure2a"}
+    assert provenance._figures_of("figure2g") == {"figure2g", "figure2f"}
     assert provenance._figures_of("figure5f") == {"figure5f", "figure4", "figure5c"}
     assert len({provenance.fingerprint(name) for name in EXPERIMENTS}) == len(EXPERIMENTS)
 

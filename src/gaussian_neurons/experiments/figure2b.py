@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gaussian_neurons.experiments import figure2a, layer, pictures, places
+from gaussian_neurons.experiments import claims, layer, pictures, places
 from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result, learned
 from gaussian_neurons.experiments.lab import Lab
 
@@ -91,6 +91,6 @@ EXPERIMENT = Experiment(
         Claim(
             "The filters are similar to those of 2a: each is learned still, and alike (up to 0.2).", stayed
         ),
-        *figure2a.OF_THE_OTHERS,
+        *claims.OF_THE_OTHERS,
     ),
 )

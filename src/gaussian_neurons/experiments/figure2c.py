@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from gaussian_neurons.experiments import figure2a, layer, pictures
+from gaussian_neurons.experiments import claims, layer, pictures
 from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result, compared, learned
 
 run, draw = layer.run, pictures.draw_filters
@@ -45,7 +45,7 @@ EXPERIMENT = Experiment(
     published={"learned": 11},
     note="The paper has 11 filters here and 8 in 2b.",
     quantities=(learned(11), MORE_THAN_2B),
-    claims=(Claim("A smaller width finds more patterns than 2b.", more), *figure2a.OF_THE_OTHERS),
+    claims=(Claim("A smaller width finds more patterns than 2b.", more), *claims.OF_THE_OTHERS),
     compare=compare,
     compares_with=("figure2b",),
 )

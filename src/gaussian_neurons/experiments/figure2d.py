@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gaussian_neurons.experiments import figure2a, figure2c, layer, pictures
+from gaussian_neurons.experiments import claims, figure2c, layer, pictures
 from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result, learned
 from gaussian_neurons.experiments.lab import Lab
 
@@ -82,7 +82,7 @@ EXPERIMENT = Experiment(
             "At λ = 1/10, filters collapse into each other near (0, …, 0) (0.15 or less in a pixel).",
             lambda result: [len(result["lower"]["equal_near_zero"]) >= 2],
         ),
-        *figure2a.OF_THE_OTHERS,
+        *claims.OF_THE_OTHERS,
     ),
     compare=figure2c.compare,
     compares_with=("figure2b",),

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from gaussian_neurons.experiments import figure2a, layer, pictures
+from gaussian_neurons.experiments import claims, layer, pictures
 from gaussian_neurons.experiments.experiment import Experiment, learned
 
 run, draw = layer.run, pictures.draw_filters
@@ -28,5 +28,5 @@ EXPERIMENT = Experiment(
     prints="3 learned",
     published={"learned": 3},
     quantities=(learned(3),),
-    claims=figure2a.OF_THE_OTHERS,
+    claims=claims.OF_THE_OTHERS,
 )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gaussian_neurons import GaussianNeurons
-from gaussian_neurons.experiments import figure2a, figure2f, layer, pictures, places
+from gaussian_neurons.experiments import claims, figure2f, layer, pictures, places
 from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result, learned
 from gaussian_neurons.experiments.lab import Lab
 from gaussian_neurons.sampling import Stream
@@ -118,6 +118,6 @@ EXPERIMENT = Experiment(
                 [2 * sum(f["only_in_twos"] for f in r["added"]) > len(r["added"])] if r["added"] else []
             ),
         ),
-        *figure2a.OF_THE_OTHERS,
+        *claims.OF_THE_OTHERS,
     ),
 )

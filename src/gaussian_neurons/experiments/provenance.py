@@ -20,6 +20,7 @@ ASIDE = {
     *("cli", "report", "__main__.py", "plotting.py", "progress.py", "config.py"),
     *(
         "experiment.py",
+        "claims.py",
         "data.py",
         "pictures.py",
         "catalogue.py",

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from gaussian_neurons.experiments import figure2a, layer, pictures
+from gaussian_neurons.experiments import claims, figure2a, layer, pictures
 from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result, learned
 from gaussian_neurons.plotting import INK, LEARNED, MUTED, PUSHED_OUT
 
@@ -129,6 +129,6 @@ EXPERIMENT = Experiment(
             close_to_the_domain,
         ),
         Claim("The others were pushed out of it (d above 1).", farther_than_the_corners),
-        figure2a.OF_THE_OTHERS[1],
+        claims.OF_THE_OTHERS[1],
     ),
 )
