@@ -2,6 +2,7 @@
 
 import gc
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,9 @@ from gaussian_neurons.datasets import mnist as load_mnist
 
 settings.register_profile("steady", deadline=None, derandomize=True, max_examples=40)
 settings.load_profile("steady")
+
+# A shell lets what it starts in the background ignore Ctrl-C, which several tests send.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 PLACES = (os.environ.get("GAUSSIAN_NEURONS_DATA"), Path(__file__).parents[2] / "shared" / "data")
 
