@@ -6,10 +6,10 @@ import json
 import os
 import secrets
 import stat
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,13 +92,20 @@ def try_to_write(path: str | os.PathLike[str]) -> None:
 
 def replace_file(path: str | os.PathLike[str], data: bytes) -> None:
     """Put a file in the place of another in one step, once all of it is on the disk."""
+    with replaced(path) as file:
+        file.write(data)
+
+
+@contextmanager
+def replaced(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """A file to be written bit by bit, which takes the place of another when all of it is on the disk."""
     path = Path(os.path.realpath(path))
     temporary = _beside(path)
     try:
         with open(temporary, "xb") as file:
             if path.exists():  # whoever could not read the old file shall not read the new one
                 os.chmod(temporary, stat.S_IMODE(path.stat().st_mode))
-            file.write(data)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)

@@ -92,42 +92,49 @@ def filters(
     -------
     AxesImage : for a colour bar
     """
-    from matplotlib.patches import Rectangle
-
     grid = _Grid(centers, shape, learned, columns)
     height, width, *colours = shape
-    shown = grid.canvas
     if colours:
-        for sign, colour in ((-1, BELOW), (1, ABOVE)):
-            far = (sign * (np.nan_to_num(shown, nan=0.5) - 0.5)).max(axis=2) > 0.5 + NOTICEABLE
-            rows, places = np.nonzero(far)
-            axes.scatter(places, rows, s=2.5, c=colour, linewidths=0, zorder=3)
-        shown = np.dstack([np.clip(np.nan_to_num(shown), 0, 1), ~np.isnan(shown[..., 0])])
+        _mark_outside(axes, grid.canvas)
+    shown = _clipped(grid.canvas) if colours else grid.canvas
     image = axes.imshow(shown, cmap=_colours(), vmin=-BEYOND, vmax=1 + BEYOND, interpolation="nearest")
     for k, (y, x) in enumerate(grid.corners):
         colour, line = (LEARNED, 2.0) if learned[k] else (PUSHED_OUT, 0.6)
-        axes.add_patch(Rectangle((x - 0.5, y - 0.5), width, height, fill=False, ec=colour, lw=line))
-        above = y - 0.5 - height * 0.06
-        if k in marked:
-            out = grid.gap / 4
-            above -= out
-            axes.add_patch(
-                Rectangle(
-                    (x - 0.5 - out, y - 0.5 - out),
-                    width + 2 * out,
-                    height + 2 * out,
-                    fill=False,
-                    ec=MARKED,
-                    lw=1.2,
-                )
-            )
+        _frame(axes, (x, y), (width, height), 0.0, colour, line)
+        out = grid.gap / 4 if k in marked else 0.0
+        if out:
+            _frame(axes, (x, y), (width, height), out, MARKED, 1.2)
         number = str(k + 1 if numbers is None else numbers[k])
-        axes.text(x - 0.4, above, number, fontsize=6.5, color=colour)
+        axes.text(x - 0.4, y - 0.5 - height * 0.06 - out, number, fontsize=6.5, color=colour)
     axes.set_axis_off()
     room = grid.gap / 2
     axes.set_xlim(-0.5 - room, shown.shape[1] - 0.5 + room)
     axes.set_ylim(shown.shape[0] - 0.5 + room, -0.5 - grid.gap)
     return image
+
+
+def _mark_outside(axes: "Axes", canvas: Array) -> None:
+    """A dot on each pixel of a colour patch with a channel well below 0, or well above 1."""
+    for sign, colour in ((-1, BELOW), (1, ABOVE)):
+        far = (sign * (np.nan_to_num(canvas, nan=0.5) - 0.5)).max(axis=2) > 0.5 + NOTICEABLE
+        y, x = np.nonzero(far)
+        axes.scatter(x, y, s=2.5, c=colour, linewidths=0, zorder=3)
+
+
+def _clipped(canvas: Array) -> Array:
+    """Colour patches within [0, 1], and nothing in the gaps between them, (height, width, 4)."""
+    return np.dstack([np.clip(np.nan_to_num(canvas), 0, 1), ~np.isnan(canvas[..., 0])])
+
+
+def _frame(
+    axes: "Axes", corner: tuple[int, int], size: tuple[int, int], out: float, colour: str, line: float
+) -> None:
+    """A frame around a patch, so many pixels outside of it."""
+    from matplotlib.patches import Rectangle
+
+    (x, y), (width, height) = corner, size
+    place, size_ = (x - 0.5 - out, y - 0.5 - out), (width + 2 * out, height + 2 * out)
+    axes.add_patch(Rectangle(place, *size_, fill=False, ec=colour, lw=line))
 
 
 def thumbnail(
@@ -142,10 +149,8 @@ def thumbnail(
 
     grid = _Grid(centers, shape, learned, columns)
     height, width, *colours = shape
-    if colours:
-        painted = np.dstack([np.clip(np.nan_to_num(grid.canvas), 0, 1), ~np.isnan(grid.canvas[..., 0])])
-    else:
-        painted = _colours()((grid.canvas + BEYOND) / (1 + 2 * BEYOND))
+    grey = (grid.canvas + BEYOND) / (1 + 2 * BEYOND)
+    painted = _clipped(grid.canvas) if colours else _colours()(grey)
     whole = np.pad(painted, ((1, 1), (1, 1), (0, 0))).repeat(pixels, axis=0).repeat(pixels, axis=1)
     for (y, x), it in zip(grid.corners, learned, strict=True):
         if it:

@@ -11,10 +11,8 @@ from gaussian_neurons.experiments.catalogue import EXPERIMENTS
 from gaussian_neurons.experiments.reproduction import Plan, collected
 from gaussian_neurons.persistence import try_to_write
 from gaussian_neurons.report import document, page
-from gaussian_neurons.report.origin import in_words, origin
+from gaussian_neurons.report.origin import origin
 from gaussian_neurons.report.summary import LEGEND, Summary
-
-__all__ = ["Pending", "check", "explain", "in_words", "without_data"]
 
 
 class Pending:

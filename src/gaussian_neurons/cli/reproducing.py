@@ -135,6 +135,7 @@ def reproduce(
     from gaussian_neurons.datasets.fetch import AbsentData
     from gaussian_neurons.experiments import reproduction
     from gaussian_neurons.experiments.catalogue import chosen
+    from gaussian_neurons.report.origin import in_words
 
     plan = reproduction.Plan(
         chosen(names or ["all"]),
@@ -154,7 +155,7 @@ def reproduce(
         except AbsentData as error:
             raise FileNotFoundError(reports.without_data(error)) from None
     report.summarise(console)
-    took = reports.in_words(time.monotonic() - begin)
+    took = in_words(time.monotonic() - begin)
     console.print(f"\n[bold]{plan.out / 'report.html'}[/] has it all, to look at. This took {took}.")
     for failure in failures:
         console.print(f"\n[red]{failure.job.question.name}, seed {failure.job.question.seed}, failed:[/]")

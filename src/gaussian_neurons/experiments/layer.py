@@ -92,11 +92,6 @@ def rounded(values: Array) -> Any:
     return np.vectorize(lambda value: float(f"{value:.6g}"), otypes=[float])(values).tolist()
 
 
-def of_result(result: Result, name: str = "centers") -> Array:
-    """An array of a result."""
-    return np.array(result[name])
-
-
 def learned_centers(result: Result) -> Array:
     """The filters that were learned, (learned, D)."""
     found: Array = np.array(result["centers"])[np.array(result["is_learned"], bool)]

@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gaussian_neurons import plotting
 from gaussian_neurons.experiments.experiment import Result
 from gaussian_neurons.plotting import BEYOND, INK, filters
 
@@ -91,8 +92,5 @@ def columns_for(neurons: int) -> int:
 
 def thumbnail(result: Result, pixels: int = 3) -> NDArray[np.uint8]:
     """All filters of a result as a small picture, (height, width, 4), learned ones framed."""
-    from gaussian_neurons.plotting import thumbnail as draw
-
-    shape: Any = patch_shape(result)
     centers, learned = np.array(result["centers"]), np.array(result["is_learned"], bool)
-    return draw(centers, shape, learned, columns_for(len(centers)), pixels)
+    return plotting.thumbnail(centers, patch_shape(result), learned, columns_for(len(centers)), pixels)
