@@ -6,15 +6,17 @@ import json
 import os
 import secrets
 import stat
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as serialize
+
+from gaussian_neurons.interrupts import held_back
 
 FORMAT = "gaussian-neurons"
 VERSION = 1
@@ -92,20 +94,13 @@ def try_to_write(path: str | os.PathLike[str]) -> None:
 
 def replace_file(path: str | os.PathLike[str], data: bytes) -> None:
     """Put a file in the place of another in one step, once all of it is on the disk."""
-    with replaced(path) as file:
-        file.write(data)
-
-
-@contextmanager
-def replaced(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """A file to be written bit by bit, which takes the place of another when all of it is on the disk."""
     path = Path(os.path.realpath(path))
     temporary = _beside(path)
     try:
-        with open(temporary, "xb") as file:
+        with held_back(), open(temporary, "xb") as file:  # Ctrl-C in between would leave the file open
             if path.exists():  # whoever could not read the old file shall not read the new one
                 os.chmod(temporary, stat.S_IMODE(path.stat().st_mode))
-            yield file
+            file.write(data)
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)

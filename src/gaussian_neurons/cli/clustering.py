@@ -194,7 +194,6 @@ def predict(
     """
     from gaussian_neurons.cli import output, steps
     from gaussian_neurons.cli.reading import Data
-    from gaussian_neurons.persistence import replaced
 
     source = Data(data, format, header, columns, exclude, on_bad is OnBad.skip)
     if out is not None:
@@ -211,8 +210,8 @@ def predict(
                 sys.stdout.write(text)
                 sys.stdout.flush()
         else:
-            with replaced(out) as file:
-                file.writelines(text.encode() for text in lines)
+            with output.replaced_whole(out) as file:
+                file.writelines(lines)
     if count.skipped:
         warn(f"{count.skipped:,} of {count.rows:,} rows could not be read; their cells are empty.")
     if out is not None:

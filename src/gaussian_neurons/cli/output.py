@@ -1,9 +1,13 @@
 """Where results go: checked before the work, replaced whole after it; and a bar in between."""
 
+import os
+import secrets
+import stat
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TextIO
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -22,6 +26,23 @@ def require_free(out: Path, force: bool, *inputs: str | Path | None) -> None:
     if out.exists() and not force and not out.is_dir():
         raise ValueError(f"{str(out)!r} exists already. Choose another --out, or replace it with --force.")
     persistence.try_to_write(out)
+
+
+@contextmanager
+def replaced_whole(path: Path) -> Iterator[TextIO]:
+    """A text file that appears at `path` when all of it is written, and not at all otherwise."""
+    place = Path(os.path.realpath(path))
+    beside = place.with_name(f".{place.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        with open(beside, "x", newline="") as file:
+            if place.exists():  # whoever could not read the old file shall not read the new one
+                os.chmod(beside, stat.S_IMODE(place.stat().st_mode))
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(beside, place)
+    finally:
+        beside.unlink(missing_ok=True)
 
 
 @contextmanager
