@@ -1,7 +1,10 @@
 """Streams: the same samples however they are read; what is refused; iterables of every kind."""
 
+import copy
 import hashlib
+import io
 import itertools
+import pickle
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -13,7 +16,16 @@ from hypothesis import strategies as st
 from gaussian_neurons.bad_rows import BadRow
 from gaussian_neurons.datasets import ImageSet
 from gaussian_neurons.datasets.synthetic import Mixture, TwoMoons
-from gaussian_neurons.sampling import Chunk, Iterated, Neighbourhoods, Patches, Rows, Stream
+from gaussian_neurons.sampling import (
+    Chunk,
+    Iterated,
+    Neighbourhoods,
+    Patches,
+    Rows,
+    Stream,
+    rows_from_file,
+    rows_from_pipe,
+)
 from gaussian_neurons.sampling.ahead import chunks_ahead
 
 IMAGES = np.random.default_rng(0).integers(0, 256, (6, 12, 12), np.uint8)
@@ -62,6 +74,33 @@ def test_any_number_of_threads_gives_the_same_bits(name):
     with ThreadPoolExecutor(4) as pool:
         parts = list(pool.map(lambda first: stream.draw(first, 250).x, range(0, 4000, 250)))
     assert np.concatenate(parts).tobytes() == whole.tobytes()
+
+
+def rows_from_files(folder):
+    x = np.arange(400.0).reshape(200, 2)
+    np.save(folder / "a.npy", x)
+    frame = pd.DataFrame(x, columns=["a", "b"])
+    frame.to_csv(folder / "a.csv", index=False)
+    frame.to_parquet(folder / "a.parquet")
+    return [rows_from_file(folder / f"a.{kind}") for kind in ("npy", "csv", "parquet")]
+
+
+def test_copies_and_pickles_read_on_by_themselves(tmp_path):
+    for stream in [*rows_from_files(tmp_path), *(make() for make in STREAMS.values())]:
+        list(chunks_ahead(stream, 0, 50, 1000, 0))  # which leaves a thread and a reader
+        stream.seek(100)
+        expected = first_of(stream.read(20)).tobytes()
+        stream.seek(100)
+        for other in (pickle.loads(pickle.dumps(stream)), copy.copy(stream)):
+            assert first_of(other.read(20)).tobytes() == expected
+            assert (stream.position, other.position) == (100, 120)
+
+
+def test_what_can_be_read_only_once_has_no_copy():
+    with pytest.raises(TypeError, match="can be read only once"):
+        copy.copy(rows_from_pipe(io.BytesIO(b"1,2\n3,4\n")))
+    with pytest.raises(TypeError, match="gives each item only once"):
+        pickle.dumps(Iterated(iter([[1.0], [2.0]])))
 
 
 @pytest.mark.parametrize("make", STREAMS.values(), ids=STREAMS)

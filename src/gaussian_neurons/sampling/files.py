@@ -129,6 +129,12 @@ class NpyRows(Stream):
     def __repr__(self) -> str:
         return f"rows_from_file({str(self._path)!r}): {self.length} x {self.n_features}"
 
+    def __getstate__(self) -> dict[str, Any]:
+        return super().__getstate__() | {"_x": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _x=np.load(state["_path"], mmap_mode="r", allow_pickle=False))
+
     def draw(self, first: int, count: int) -> Chunk:  # noqa: D102
         rows = self._x[first : first + count]
         if self._columns is None and self._dtype is None:
@@ -182,6 +188,14 @@ class ParquetRows(Forward):
 
     def __repr__(self) -> str:
         return f"rows_from_file({str(self._path)!r}): {', '.join(self._columns)}"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return super().__getstate__() | {"_file": None, "_batches": iter(())}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        from pyarrow import parquet
+
+        vars(self).update(state, _file=parquet.ParquetFile(state["_path"], memory_map=True))
 
     def describe(self) -> Mapping[str, Any]:  # noqa: D102
         columns = {"columns": self._columns, "dtype": self._dtype.name}
@@ -237,6 +251,9 @@ class TextRows(Forward):
     def __repr__(self) -> str:
         names = [self._form.names[k] for k in self._form.columns]
         return f"rows_from_file({str(self._path)!r}): {', '.join(names)}"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return super().__getstate__() | {"_lines": iter(())}
 
     def require_numbers(self) -> None:
         """Raise NoNumbers where the first row holds words: a column of labels, most likely."""

@@ -53,6 +53,15 @@ class Iterated(Stream):
         self._names: list[Any] = []  # of the columns, where rows are mappings
         self._single = self._with_widths = False
 
+    def __getstate__(self) -> dict[str, Any]:
+        if iter(self._items) is self._items:
+            raise TypeError(
+                f"{self._items!r} gives each item only once: there is no copy of it. Make a list or an array "
+                f"of it."
+            )
+        unread: dict[str, Any] = {"_iterator": None, "_window": (0, []), "_trouble": None, "_broken": False}
+        return {**super().__getstate__(), **unread}
+
     def draw(self, first: int, count: int) -> Chunk:
         """What there is of these rows within a tenth of a second, or whenever the first of them comes."""
         self._go_to(first)

@@ -90,6 +90,9 @@ class PipedRows(TextRows):
     def __repr__(self) -> str:
         return f"rows of {self._path}: {', '.join(self._form.names[k] for k in self._form.columns)}"
 
+    def __getstate__(self) -> dict[str, Any]:
+        raise TypeError(f"{self._path} can be read only once: there is no copy of it. Read it into an array.")
+
     def _opened(self) -> Any:
         return nullcontext(self._pipe)
 

@@ -94,6 +94,10 @@ class Stream(ABC):
     in_a_thread: bool = True  # whether `draw` may be called in another thread
     helper: threading.Thread | None = None  # the one that draws ahead, or did
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What a copy or a pickle takes along: the samples and the place, but nobody who is reading."""
+        return {name: value for name, value in vars(self).items() if name != "helper"}
+
     @abstractmethod
     def draw(self, first: int, count: int) -> Chunk:
         """Samples first, first + 1, ..., at most `count` of them; none at the end of the stream."""
@@ -148,6 +152,9 @@ class Forward(Stream):
     _at: int | None = None  # the row that comes next, once it has begun
     _rest: Chunk | None = None  # read, but not drawn yet
     _last: tuple[int, Chunk] | None = None  # the chunk drawn last, and its first row
+
+    def __getstate__(self) -> dict[str, Any]:
+        return super().__getstate__() | {"_at": None, "_rest": None, "_last": None}
 
     @abstractmethod
     def _begin(self, row: int) -> int:
