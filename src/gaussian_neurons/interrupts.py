@@ -1,4 +1,4 @@
-"""Interrupts that wait until a few lines are through."""
+"""Interrupts that wait until a few lines are through, and processes that do not hear them."""
 
 import signal
 import threading
@@ -32,3 +32,16 @@ def held_back() -> Iterator[list[Any]]:
         signal.signal(signal.SIGINT, handler)
         if arrived:
             handler(signal.SIGINT, arrived[0])
+
+
+@contextmanager
+def deaf_children(wanted: bool = True) -> Iterator[None]:
+    """Let processes that are started here ignore Ctrl-C: it is for the parent, who ends them all."""
+    if not wanted or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # which children inherit
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

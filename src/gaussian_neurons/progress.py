@@ -28,9 +28,12 @@ class Bar:
     done : samples done already
     show : False keeps silent; True shows a bar where somebody looks
     facts : called now and then for what else to say
+    unit : what is counted, where it is not samples
     """
 
-    def __init__(self, total: int | None, done: int, show: bool, facts: Callable[[], str]) -> None:
+    def __init__(
+        self, total: int | None, done: int, show: bool, facts: Callable[[], str], unit: str = "samples"
+    ) -> None:
         self._bar: Any = None
         self._facts, self._next_facts = facts, 0.0
         self._hint_at: float | None = None
@@ -47,7 +50,7 @@ class Bar:
         self._bar = kind.tqdm(
             total=total,
             initial=done,
-            unit=" samples",
+            unit=f" {unit}",
             unit_scale=True,
             delay=0.5,
             ncols=columns,
@@ -64,7 +67,7 @@ class Bar:
             self._bar.close()
 
     def advance(self, samples: int) -> None:
-        """So many samples more are done."""
+        """So many more are done."""
         if self._bar is not None:
             if time.monotonic() >= self._next_facts:
                 self._say()

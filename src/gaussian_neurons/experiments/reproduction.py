@@ -3,9 +3,7 @@
 import json
 import os
 import shutil
-import signal
 import tempfile
-import threading
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -22,6 +20,7 @@ from gaussian_neurons.experiments.data import FULL
 from gaussian_neurons.experiments.experiment import Experiment, Result
 from gaussian_neurons.experiments.lab import Lab
 from gaussian_neurons.experiments.results import Question
+from gaussian_neurons.interrupts import deaf_children
 
 DPI = 200
 
@@ -136,22 +135,9 @@ def _spread(jobs: int | None, calls: Iterator[Any], count: int) -> Iterator[Any]
     """Results of calls as they come, from as many processes as there are jobs for."""
     processes = max(1, min(jobs or joblib.cpu_count(), count))
     parallel = joblib.Parallel(n_jobs=processes, return_as="generator_unordered", pre_dispatch="n_jobs")
-    with _deaf_children(processes > 1):
+    with deaf_children(processes > 1):
         found = parallel(calls)
     yield from found
-
-
-@contextmanager
-def _deaf_children(wanted: bool) -> Iterator[None]:
-    """Let processes that are started here ignore Ctrl-C: it is for the parent, who ends them all."""
-    if not wanted or threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # which children inherit
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def work(job: Job) -> Outcome:
