@@ -2,6 +2,7 @@
 
 `GaussianNeurons` is the scikit-learn estimator. `learning.reference` is the rule as the paper writes it,
 `learning.native` its compiled twin, `theory` the closed forms, `diagnostics` tells which neurons learned.
+`sweep` learns many models, to find the width and the inhibition at which the number of clusters is settled.
 """
 
 import importlib
@@ -11,12 +12,13 @@ if TYPE_CHECKING:
     from gaussian_neurons.config import show_config
     from gaussian_neurons.estimator import GaussianNeurons
     from gaussian_neurons.state import Neurons
+    from gaussian_neurons.sweeping import sweep
 
 __version__ = "0.1.0"
-__all__ = ["GaussianNeurons", "Neurons", "show_config"]
+__all__ = ["GaussianNeurons", "Neurons", "show_config", "sweep"]
 
 # Loaded when they are asked for: scikit-learn takes a second, and the command line often does without.
-_ROOMS = {"GaussianNeurons": "estimator", "Neurons": "state", "show_config": "config"}
+_ROOMS = {"GaussianNeurons": "estimator", "Neurons": "state", "show_config": "config", "sweep": "sweeping"}
 
 
 def __getattr__(name: str) -> Any:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gaussian_neurons.sweeps import FAILED, Sweep
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.colors import Colormap
@@ -13,10 +15,11 @@ if TYPE_CHECKING:
 
 Array = NDArray[Any]
 
-INK, MUTED, LEARNED, PUSHED_OUT = "#1b1f24", "#9aa4af", "#c2410c", "#64748b"
+INK, MUTED_INK, MUTED, LEARNED, PUSHED_OUT = "#1b1f24", "#4b5563", "#9aa4af", "#c2410c", "#64748b"
 BELOW, ABOVE, MARKED = "#3b82f6", "#ef4444", "#0f766e"
 NOTICEABLE = 0.1  # how far outside of [0, 1] a channel of a colour patch must be to be marked
 BEYOND = 0.5  # how far outside of [0, 1] values of a filter are told apart
+BESIDE = 0.55  # how strongly cells beside a plateau are coloured
 GAP = 0.36  # between filters, as a part of their height
 
 
@@ -113,6 +116,63 @@ def filters(
     return image
 
 
+def sweep_map(axes: "Axes", sweep: Sweep) -> "AxesImage":
+    """The number of clusters over widths and inhibitions; the plateau is framed, its middle ringed.
+
+    A cell bears the median over the seeds and, small, the fewest and the most where they differ; a cross
+    where learning failed. Equal numbers have equal colours, so that a region is seen as one.
+
+    Parameters
+    ----------
+    axes : where to draw
+    sweep : what `gaussian_neurons.sweep` returned
+
+    Returns
+    -------
+    AxesImage : for a colour bar
+    """
+    from matplotlib.colors import LogNorm
+
+    counts, spread, plateau = sweep.typical, sweep.spread, sweep.plateau()
+    most = int(sweep.parameters["n_neurons"])
+    shown = np.where(counts > 0, counts, np.nan).T
+    strong = np.ones(shown.shape) if plateau is None else np.where(plateau.cells.T, 1.0, BESIDE)
+    colours: dict[str, Any] = {"cmap": _map_colours(), "norm": LogNorm(1, max(2, most)), "alpha": strong}
+    image = axes.imshow(shown, aspect="auto", origin="lower", **colours)
+    for w, k in np.ndindex(counts.shape):
+        inside = plateau is not None and plateau.cells[w, k]
+        found = sweep.n_clusters[w, k][sweep.n_clusters[w, k] != FAILED]
+        style: dict[str, Any] = {"ha": "center", "va": "center", "color": INK if inside else MUTED_INK}
+        number = str(counts[w, k]) if len(found) else "×"
+        axes.text(w, k, number, fontsize=11, weight="bold" if inside else "normal", **style)
+        if spread[w, k]:
+            axes.text(w, k - 0.33, f"{found.min()}–{found.max()}", fontsize=6.5, **style)
+    if plateau is not None:
+        _outline(axes, plateau.cells)
+        w = int(np.searchsorted(sweep.widths, plateau.width))
+        k = int(np.searchsorted(sweep.inhibitions, plateau.inhibition))
+        axes.scatter([w], [k], s=520, facecolors="none", edgecolors=LEARNED, linewidths=1.6)
+    axes.set_xticks(range(len(sweep.widths)), [f"{width:.2g}" for width in sweep.widths])
+    axes.set_yticks(range(len(sweep.inhibitions)), [f"{strength:g}" for strength in sweep.inhibitions])
+    axes.set_xlabel("width σ, a squared length", color=INK)
+    axes.set_ylabel("inhibition λ", color=INK)
+    axes.tick_params(colors=INK, labelsize=8, length=0)
+    axes.spines[:].set_visible(False)
+    return image
+
+
+def _outline(axes: "Axes", cells: NDArray[np.bool_]) -> None:
+    """A line around cells, (W, L): along every edge with one of them on one side only."""
+    from matplotlib.collections import LineCollection
+
+    padded = np.pad(cells, 1)
+    upright = np.argwhere(padded[1:, 1:-1] != padded[:-1, 1:-1]) - 0.5  # left or right of a cell
+    level = np.argwhere(padded[1:-1, 1:] != padded[1:-1, :-1]) - 0.5  # below or above one
+    lines = [((x, y), (x, y + 1)) for x, y in upright] + [((x, y), (x + 1, y)) for x, y in level]
+    style: dict[str, Any] = {"colors": LEARNED, "linewidths": 2.4, "capstyle": "projecting"}
+    axes.add_collection(LineCollection(lines, clip_on=False, zorder=3, **style))
+
+
 def _mark_outside(axes: "Axes", canvas: Array) -> None:
     """A dot on each pixel of a colour patch with a channel well below 0, or well above 1."""
     for sign, colour in ((-1, BELOW), (1, ABOVE)):
@@ -191,3 +251,11 @@ def _colours() -> "Colormap":
     inside, outside = BEYOND / (1 + 2 * BEYOND), 1 / (1 + 2 * BEYOND)
     ramp = [(0.0, BELOW), (inside, "#000000"), (inside + outside, "#ffffff"), (1.0, ABOVE)]
     return LinearSegmentedColormap.from_list("domain", ramp).with_extremes(bad=(0.0, 0.0, 0.0, 0.0))
+
+
+def _map_colours() -> "Colormap":
+    """From few clusters to many; grey where there are none."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    ramp = ["#fef3c7", "#a7f3d0", "#7dd3fc", "#c4b5fd", "#e5e7eb"]
+    return LinearSegmentedColormap.from_list("clusters", ramp).with_extremes(bad="#f8fafc")

@@ -1,0 +1,235 @@
+"""Sweeps: the right number on a plateau, the same whatever carries them, mistakes."""
+
+import json
+import subprocess
+import sys
+import warnings
+
+import joblib
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from gaussian_neurons import persistence, plotting, sweep
+from gaussian_neurons.bad_rows import BadRow
+from gaussian_neurons.datasets.synthetic import Mixture
+from gaussian_neurons.sampling import Iterated, Rows
+from gaussian_neurons.sweeping import ladder
+from gaussian_neurons.sweeps import Sweep
+from tests.runs import interrupt_after
+
+X = Mixture(4, seed=2, dtype=np.float64).read(3000)
+QUICK = {"n_neurons": 12, "widths": 5, "inhibitions": (0.5, 1.0), "seeds": 2, "n_jobs": 1}
+
+
+def map_of(*layers, n_neurons=9):
+    """A sweep that found these counts: for each seed a map (W, L)."""
+    counts = np.stack(layers, axis=2)
+    widths, inhibitions = 2.0 ** np.arange(counts.shape[0]), 1.0 + np.arange(counts.shape[1])
+    seeds = tuple(range(counts.shape[2]))
+    response = np.where(counts < 0, np.nan, 0.5)
+    return Sweep(widths, inhibitions, seeds, counts, response, (), 1000, {"n_neurons": n_neurons})
+
+
+@pytest.fixture(scope="module")
+def found():
+    return sweep(X, 20_000, n_neurons=12, widths=8, seeds=2, n_jobs=1)
+
+
+# ---- plateaus, worked out by hand -----------------------------------------------------------------------
+
+
+def test_the_largest_region_that_agrees_is_the_plateau():
+    counts = np.array([[7, 6], [3, 3], [3, 3], [3, 2], [2, 2], [1, 1], [1, 1], [1, 1], [1, 1]])
+    found = map_of(counts).plateau()
+    assert (found.n_clusters, found.agreement) == (3, 1.0)
+    assert found.cells.tolist() == (counts == 3).tolist()
+    # Its cells have their mean at (1.8, 0.4); the nearest of them is (2, 0).
+    assert (found.width, found.inhibition, found.seed) == (4.0, 1.0, 0)
+
+
+def test_regions_that_only_touch_at_a_corner_are_two():
+    counts = np.array([[3, 8], [8, 3], [2, 2], [8, 7]])
+    assert map_of(counts).plateau().n_clusters == 2
+    counts = np.array([[3, 8], [3, 8], [8, 3], [8, 3], [2, 2], [2, 8]])
+    assert map_of(counts).plateau().n_clusters == 2
+
+
+def test_runs_count_not_cells():
+    """Three cells with 4 clusters by one seed of three weigh less than two cells by all."""
+    seeds = [[[4], [4], [4], [6], [5], [5]], [[3], [3], [2], [6], [5], [5]], [[8], [8], [8], [6], [5], [5]]]
+    found = map_of(*(np.array(one) for one in seeds))
+    assert found.typical.ravel().tolist() == [4, 4, 4, 6, 5, 5]
+    assert found.spread.ravel().tolist() == [5, 5, 6, 0, 0, 0]
+    assert (found.plateau().n_clusters, found.plateau().width) == (5, 16.0)
+
+
+def test_what_any_data_has_is_no_plateau():
+    assert map_of(np.array([[9, 9], [1, 1], [0, 0], [-1, -1]])).plateau() is None
+    assert "no plateau" in repr(map_of(np.array([[9, 1]])))
+    with pytest.raises(ValueError, match="no plateau to take a model from"):
+        map_of(np.array([[9, 1]])).model()
+
+
+def test_failures_do_not_count_and_of_two_in_the_middle_the_lower_does():
+    found = map_of(np.array([[-1], [2], [-1]]), np.array([[5], [3], [-1]]), np.array([[6], [4], [-1]]))
+    assert found.typical.ravel().tolist() == [5, 3, -1]
+    assert found.spread.ravel().tolist() == [1, 2, 0]
+
+
+# ---- what is found --------------------------------------------------------------------------------------
+
+
+def test_four_clusters_are_found_by_the_plateau_and_by_its_model(found):
+    plateau = found.plateau()
+    assert plateau.n_clusters == 4
+    assert plateau.cells.sum() >= 6
+    model = found.model().fit(X)
+    assert model.n_clusters_ == 4
+    nearest = ((model.cluster_centers_[:, None] - Mixture(4, seed=2).places) ** 2).sum(axis=2).min(axis=1)
+    assert nearest.max() < 0.03**2
+    assert "4 clusters around width" in repr(found)
+    assert (found.mean_response[found.n_clusters > 0] > 0).all()
+
+
+def test_a_stream_is_read_from_where_it_stands_and_left_there():
+    stream = Mixture(4, seed=2).seek(100)
+    found = sweep(stream, 5000, **QUICK)
+    assert stream.position == 100
+    model = found.model(float(found.widths[2]), 1.0, 1).learn(stream, 5000)
+    assert model.n_clusters_ == found.n_clusters[2, 1, 1]
+
+
+def test_the_result_is_the_same_whatever_carries_it(found):
+    others = [sweep(X, 2000, **QUICK | {"n_jobs": 2})]
+    for backend in ("threading", "sequential"):
+        with joblib.parallel_config(backend=backend, n_jobs=2):
+            others.append(sweep(X, 2000, **QUICK | {"n_jobs": None}))
+    expected = sweep(X, 2000, **QUICK).to_dict()
+    for other in others:
+        assert other.to_dict() == expected
+
+
+def test_widths_scale_with_the_data():
+    widths = ladder(X, 12)
+    assert len(widths) == 12
+    assert np.allclose(ladder(100 * X, 12), 1e4 * widths)
+    few = np.array([[0.0], [0.0], [1.0]])  # two places: from a tenth of 1 to the 95 % quantile, 1
+    assert np.allclose(ladder(few, 5, 3), [0.1, 0.316, 1.0])
+    with pytest.raises(ValueError, match="all the same"):
+        sweep(np.ones((50, 2)), **QUICK)
+
+
+def test_a_sweep_is_kept_as_json(found):
+    told = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    again = Sweep.from_dict(told)
+    assert again.to_dict() == found.to_dict()
+    assert told["plateau"]["n_clusters"] == 4
+    one, other = again.model().fit(X), found.model().fit(X)
+    assert persistence.digest(*one._contents()) == persistence.digest(*other._contents())
+
+
+def test_models_that_run_away_are_told_and_the_others_go_on():
+    rate = {"learning_rate": 1e5, "widths": (1e-3, 10.0)}
+    found = sweep(X.astype(np.float32), 2000, **QUICK | rate)
+    failed = found.n_clusters == -1
+    assert failed[0].any()
+    assert not failed[1].any()
+    assert np.isnan(found.mean_response[failed]).all()
+    assert len(found.failures) == failed.sum()
+    assert "failed" in repr(found)
+    assert "learning_rate=100000 is too large for a width of 0.001" in found.failures[0].reason
+    single = sweep(X.astype(np.float32), 2000, **QUICK | {"widths": (1e-60, 1.0)})
+    assert "out of the range of float32" in single.failures[0].reason
+    assert json.dumps(found.to_dict(), allow_nan=False)
+
+
+def test_nothing_learned_is_an_answer_and_no_warning():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = sweep(X, 1000, **QUICK | {"widths": [1e-12], "init": "uniform", "domain": (5, 6)})
+    assert (found.n_clusters == 0).all()
+
+
+# ---- mistakes -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"widths": "wide"}, "widths must be a list of numbers, got 'wide'"),
+        ({"widths": []}, "widths must be a list"),
+        ({"widths": 0}, "widths must be a whole number of at least 1"),
+        ({"widths": [0.0, 1.0]}, "widths must be above 0"),
+        ({"widths": [np.nan]}, "widths must be finite"),
+        ({"inhibitions": 0.5}, "inhibitions must be a list of numbers"),
+        ({"inhibitions": [-1.0]}, "inhibitions must be finite and at least 0"),
+        ({"seeds": "0-3"}, "seeds must be whole numbers, or how many of them"),
+        ({"seeds": [0.5]}, "seeds must be a whole number"),
+        ({"n_neurons": 0}, "n_neurons must be a whole number"),
+        ({"init": "random"}, "init must be one of"),
+        ({"learning_rate": "fast"}, "learning_rate must be a number or 'auto'"),
+        ({"n_samples": 0}, "n_samples must be a whole number"),
+    ],
+)
+def test_mistakes_are_told_before_anything_is_learned(options, says):
+    with pytest.raises(ValueError, match=says):
+        sweep(X, **QUICK | options)
+
+
+def test_data_that_cannot_be_swept():
+    with pytest.raises(TypeError, match=r"gives each item only once\. Make an array of it"):
+        sweep(iter(X), **QUICK)
+    with pytest.raises(TypeError, match="gives each item only once"):
+        sweep(Iterated(iter(X)), **QUICK)
+    with pytest.raises(TypeError, match="rows_from_file"):
+        sweep("a.csv", **QUICK)
+    with pytest.raises(ValueError, match="got shape"):
+        sweep(X[0], **QUICK)
+    with pytest.raises(ValueError, match="never ends: say how many"):
+        sweep(Mixture(4), **QUICK)
+    with pytest.raises(ValueError, match="holds no samples"):
+        sweep(Rows(X, passes=1).seek(len(X)), **QUICK)
+    bad = X.copy()
+    bad[2000] = np.nan
+    for data in (bad, Rows(bad, passes=1)):
+        with pytest.raises(BadRow, match="2000"):
+            sweep(data, **QUICK | {"n_jobs": 2})
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_an_interrupt_ends_a_sweep(jobs):
+    timer = interrupt_after(1.5)
+    with pytest.raises(KeyboardInterrupt):
+        sweep(Rows(X), 10**9, **QUICK | {"n_jobs": jobs})
+    timer.join()
+
+
+def test_a_sweep_is_found_without_being_loaded():
+    code = "import sys, gaussian_neurons as g; 'sweep' in dir(g); print('sklearn' in sys.modules); g.sweep"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
+# ---- the picture ----------------------------------------------------------------------------------------
+
+
+def test_the_picture_bears_the_numbers_and_frames_the_plateau(found):
+    axes = Figure().subplots()
+    plotting.sweep_map(axes, found)
+    bold = [text.get_text() for text in axes.texts if text.get_weight() == "bold"]
+    assert bold == ["4"] * int(found.plateau().cells.sum())
+    assert axes.get_xticklabels()[0].get_text() == f"{found.widths[0]:.2g}"
+
+
+def test_the_frame_of_three_cells_has_eight_sides_and_other_maps_none():
+    cells = np.array([[3, 3], [3, 8], [1, 0], [-1, 9]])
+    axes = Figure().subplots()
+    plotting.sweep_map(axes, map_of(cells))
+    frame, middle = axes.collections
+    assert len(frame.get_segments()) == 8
+    assert middle.get_offsets().tolist() == [[0, 0]]
+    assert [text.get_text() for text in axes.texts] == ["3", "3", "3", "8", "1", "0", "×", "9"]
+    axes = Figure().subplots()
+    plotting.sweep_map(axes, map_of(np.array([[1], [9]])))
+    assert not axes.collections
