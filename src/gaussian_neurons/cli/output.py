@@ -18,13 +18,13 @@ PATIENCE = 1.0  # seconds without a bar
 LOOK_EVERY = 0.1  # seconds
 
 
-def require_free(out: Path, force: bool, *inputs: str | Path | None) -> None:
+def require_free(out: Path, force: bool, *inputs: str | Path | None, option: str = "--out") -> None:
     """Raise an error where a result could not be written, or would take the place of something else."""
     for other in inputs:
         if other is not None and out.resolve() == Path(other).expanduser().resolve():
-            raise ValueError(f"--out {str(out)!r} is also what is read here: choose another name.")
+            raise ValueError(f"{option} {str(out)!r} is also what is read here: choose another name.")
     if out.exists() and not force and not out.is_dir():
-        raise ValueError(f"{str(out)!r} exists already. Choose another --out, or replace it with --force.")
+        raise ValueError(f"{str(out)!r} exists already. Choose another {option}, or replace it with --force.")
     persistence.try_to_write(out)
 
 

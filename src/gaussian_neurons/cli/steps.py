@@ -52,6 +52,17 @@ def is_model(path: str) -> bool:
 
 def learn_at_random(model: GaussianNeurons, opened: Opened, source: Data) -> int:
     """As `GaussianNeurons.fit` does, which needs all rows at hand; says how many there are."""
+    x = all_rows(opened, source)
+    total = max(len(x), LEAST_DRAWS) if model.max_samples == "auto" else model.max_samples
+    with output.watched("learning", lambda: _seen(model), total):
+        model.fit(x)
+    if opened.stream.feature_names is not None:
+        model.feature_names_in_ = np.array(opened.stream.feature_names, object)
+    return len(x)
+
+
+def all_rows(opened: Opened, source: Data) -> Any:
+    """Every row that can be read, (n, D), with a word on those that cannot and on odd columns."""
     count, stream = Count(), opened.stream
     with output.watched("reading", lambda: count.rows, stream.length):
         x, skipped, bad = reading.whole_table(stream, source.skip, lambda rows: setattr(count, "rows", rows))
@@ -61,12 +72,7 @@ def learn_at_random(model: GaussianNeurons, opened: Opened, source: Data) -> int
     if not len(x):
         raise ValueError(f"no row of {source.shown} is left to learn from.")
     _warn_of_columns(x, opened)
-    total = max(len(x), LEAST_DRAWS) if model.max_samples == "auto" else model.max_samples
-    with output.watched("learning", lambda: _seen(model), total):
-        model.fit(x)
-    if stream.feature_names is not None:
-        model.feature_names_in_ = np.array(stream.feature_names, object)
-    return len(x)
+    return x
 
 
 def learn_once(
@@ -99,8 +105,6 @@ def summarize(
     seconds: float,
 ) -> None:
     """Say what was learned, and what to do next."""
-    what = f"{rows:,} rows" if rows != 1 else "1 row"
-    columns = f"{len(opened.labels)} column{'s' if len(opened.labels) > 1 else ''}"
     found = model.n_clusters_
     clusters = f"{found} cluster{'s' if found != 1 else ''} of at most {model.n_neurons}"
     if not one_pass:
@@ -113,13 +117,11 @@ def summarize(
         held = model.diagnosis_.share[model.learned_]
         table = tables.clusters(held, recent, 1 - float(held.sum()), f"of the last {recent:,}")
     chosen = " (auto)" if model.width == "auto" else ""
-    again = [] if source.format is None or source.is_pipe else ["--format", source.format]
-    if source.header is not None and not source.is_pipe:
-        again.append("--header" if source.header else "--no-header")
+    again = reading_again(source)
     if opened.stream.feature_names is None and (source.columns or source.exclude):
         again += ["--columns", ",".join(opened.labels)]
     tables.print_lines(
-        f"{what} of {columns}: {reading.several(opened.labels)}",
+        size(rows, opened),
         f"{clusters}, by {drawn} in {seconds:.2g} s",
         f"width {model.widths_[0]:.4g}{chosen}: a smaller one gives more clusters, a larger one fewer",
         table,
@@ -127,6 +129,21 @@ def summarize(
         tables.command("predict", str(out), source.path, *again),
         tables.command("info", str(out)),
     )
+
+
+def size(rows: int, opened: Opened) -> str:
+    """How many rows of which columns, in words."""
+    what = f"{rows:,} rows" if rows != 1 else "1 row"
+    columns = f"{len(opened.labels)} column{'s' if len(opened.labels) > 1 else ''}"
+    return f"{what} of {columns}: {reading.several(opened.labels)}"
+
+
+def reading_again(source: Data) -> list[str]:
+    """The options by which another command reads the same file."""
+    again = [] if source.format is None or source.is_pipe else ["--format", source.format]
+    if source.header is not None and not source.is_pipe:
+        again.append("--header" if source.header else "--no-header")
+    return again
 
 
 def matched(source: Data, names: list[str], known: list[str], n_features: int) -> list[int]:

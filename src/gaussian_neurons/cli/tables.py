@@ -1,4 +1,4 @@
-"""What the commands print of a model: a summary of clusters, tables of neurons, JSON."""
+"""What the commands print: a summary of clusters, tables of neurons, the map of a sweep, JSON."""
 
 import json
 import shlex
@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gaussian_neurons import GaussianNeurons, model_file
+from gaussian_neurons.sweeps import Sweep
 
 Array = NDArray[Any]
 
@@ -42,6 +43,32 @@ def clusters(shares: Array, rows: int, none: float, what: str) -> Table:
         style = "dim" if name == "none" else ""
         bar = Text(_bar(share / largest), style="dim" if name == "none" else "cyan")
         table.add_row(name, f"{round(share * rows):,}", f"{share:.1%}", bar, style=style)
+    return table
+
+
+def counts(found: Sweep) -> Table:
+    """The clusters that a sweep found: a row for each width, a column for each inhibition."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("width", justify="right", style="dim")
+    for inhibition in found.inhibitions:
+        table.add_column(
+            f"inhibition {inhibition:g}" if inhibition == found.inhibitions[0] else f"{inhibition:g}"
+        )
+    plateau = found.plateau()
+    for w, width in enumerate(found.widths):
+        cells = []
+        for k, inhibition in enumerate(found.inhibitions):
+            inside = plateau is not None and bool(plateau.cells[w, k])
+            middle = plateau is not None and (width, inhibition) == (plateau.width, plateau.inhibition)
+            mark = " ●" if middle else " •" if inside else ""
+            cells.append(
+                Text(_count(found.n_clusters[w, k], found.typical[w, k]) + mark, "bold cyan" * inside)
+            )
+        table.add_row(f"{width:g}", *cells)
+    table.caption = "The median over the seeds, and the fewest and the most where they differ."
+    if plateau is not None:
+        table.caption += " •: the largest region that agrees; ●: its middle."
+    table.caption_justify = "left"
     return table
 
 
@@ -169,6 +196,13 @@ def centers(told: dict[str, Any]) -> Table | None:
     for one in learned:
         table.add_row(str(one["cluster"]), *(f"{value:.4g}" for value in one["center"]))
     return table
+
+
+def _count(found: Array, median: int) -> str:
+    learned = found[found >= 0]
+    if not len(learned):
+        return "failed"
+    return f"{median}" if learned.min() == learned.max() else f"{median} ({learned.min()}–{learned.max()})"
 
 
 def _bar(part: float) -> str:
