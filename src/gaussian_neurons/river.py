@@ -1,0 +1,208 @@
+"""Gaussian neurons with river's face: one sample at a time, as a dict of features."""
+
+import math
+from collections.abc import Hashable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gaussian_neurons.estimator import GaussianNeurons
+from gaussian_neurons.interrupts import held_back
+
+try:
+    from river import base
+except ModuleNotFoundError:
+    raise ModuleNotFoundError("this needs river: pip install 'gaussian-neurons[river]'") from None
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+WAITING = 256  # samples that are learned together
+NO_CLUSTER = -1
+
+
+class RiverGaussianNeurons(base.Clusterer):
+    """Online clustering without knowing the number of clusters, for river.
+
+    What it learns is what `GaussianNeurons.partial_fit` learns from the same samples, bit for bit. Samples
+    wait until somebody asks or 256 are there, since learning from many costs hardly more than from one.
+
+    A cluster has the number of its neuron, 0 to n_neurons - 1, which it keeps while others come and go.
+
+    The features are those of the first sample. One that is missing later counts as 0, as elsewhere in river;
+    one that only comes later is not looked at. Distances decide, so features should be of about the same
+    scale: put a `preprocessing.StandardScaler` before.
+
+    Parameters
+    ----------
+    n_neurons
+        An upper limit on the number of clusters.
+    width
+        A squared length, about where two samples count as alike, or "auto". The larger, the fewer clusters.
+    inhibition
+        How strongly neurons push each other off. The larger, the fewer clusters.
+    learning_rate
+        A step is learning_rate / width times a distance. "auto" is 0.1 times the width.
+    init
+        Where neurons start: "uniform" in the domain, on "samples" of the first 1000, or an array of centers,
+        its columns in the order of the features' names.
+    domain
+        A pair (low, high): the box of the input. None takes it from the first 1000 samples.
+    seed
+        Of the starting centers.
+
+    Examples
+    --------
+    >>> import random
+    >>> from gaussian_neurons.river import RiverGaussianNeurons
+    >>> model = RiverGaussianNeurons(n_neurons=10, width=1.0, seed=0)
+    >>> source = random.Random(0)
+    >>> for _ in range(5000):
+    ...     x, y = source.choice([(0, 0), (0, 4), (4, 0)])
+    ...     model.learn_one({"x": source.gauss(x, 0.3), "y": source.gauss(y, 0.3)})
+    >>> model.n_clusters
+    3
+    >>> model.predict_one({"x": 50.0, "y": 50.0})  # to which no neuron responds
+    -1
+    """
+
+    def __init__(
+        self,
+        n_neurons: int = 16,
+        width: Any = "auto",
+        inhibition: float = 0.5,
+        learning_rate: Any = "auto",
+        init: Any = "uniform",
+        domain: Any = None,
+        seed: int | None = None,
+    ) -> None:
+        self.n_neurons = n_neurons
+        self.width = width
+        self.inhibition = inhibition
+        self.learning_rate = learning_rate
+        self.init = init
+        self.domain = domain
+        self.seed = seed
+        self._features: list[Hashable] | None = None  # in their order, once there was a sample
+        self._model: GaussianNeurons | None = None
+        self._waiting: list[list[float]] = []  # samples that are not learned yet
+
+    def learn_one(self, x: Mapping[Any, Any]) -> None:
+        """Learn from a sample.
+
+        Parameters
+        ----------
+        x
+            A number for each feature.
+        """
+        if self._features is None:
+            self._begin(x)
+        if len(self._waiting) >= WAITING:
+            self._learn_waiting()
+        self._waiting.append(self._row(x))
+
+    def predict_one(self, x: Mapping[Any, Any]) -> int:
+        """The cluster of a sample, or -1: no neuron responds, or nothing was learned yet.
+
+        Parameters
+        ----------
+        x
+            A number for each feature.
+        """
+        return NO_CLUSTER if self._features is None else int(self._clusters([self._row(x)])[0])
+
+    def learn_many(self, X: "pd.DataFrame") -> None:
+        """Learn from the rows of a frame, one after the other."""
+        if not len(X):
+            return
+        if self._features is None:
+            self._begin(X)
+        rows = self._rows(X)
+        if self._waiting:
+            self._learn_waiting()
+        self._model_now().partial_fit(rows)
+
+    def predict_many(self, X: "pd.DataFrame") -> "pd.Series[int]":
+        """The cluster of each row of a frame, as `predict_one` has it."""
+        import pandas as pd
+
+        if self._features is None or not len(X):
+            return pd.Series(NO_CLUSTER, X.index, np.int64)
+        return pd.Series(self._clusters(self._rows(X)), X.index)
+
+    @property
+    def n_clusters(self) -> int:
+        """How many clusters were found so far."""
+        return 0 if self._features is None else self._learned().n_clusters_
+
+    @property
+    def centers(self) -> dict[int, dict[Any, float]]:
+        """Where each cluster is, as river's metrics want to know."""
+        if self._features is None:
+            return {}
+        model = self._learned()
+        found = zip(np.flatnonzero(model.learned_).tolist(), model.cluster_centers_.tolist(), strict=True)
+        return {neuron: dict(zip(self._features, center, strict=True)) for neuron, center in found}
+
+    def _begin(self, x: Any) -> None:
+        """Settle the features: in the order of their names, since that of a dict means nothing."""
+        names = list(x)
+        if not names:
+            raise ValueError("the first sample has no features: at least one is needed.")
+        try:
+            self._features = sorted(names)
+        except TypeError:  # numbers among words
+            self._features = sorted(names, key=str)
+
+    def _row(self, x: Mapping[Any, Any]) -> list[float]:
+        """The values of the features, finite numbers all."""
+        assert self._features is not None
+        row = [x.get(name, 0.0) for name in self._features]
+        try:
+            if math.isfinite(math.fsum(row)):
+                return row
+        except (TypeError, ValueError, OverflowError):
+            pass
+        for name, value in zip(self._features, row, strict=True):
+            if not _is_finite(value):
+                raise ValueError(
+                    f"feature {name!r} must be a finite number, got {value!r}. Convert or drop it before: "
+                    f"preprocessing.StatImputer fills holes, preprocessing.OneHotEncoder replaces words."
+                )
+        return row
+
+    def _rows(self, X: "pd.DataFrame") -> NDArray[np.float64]:
+        rows: NDArray[np.float64] = X.reindex(columns=self._features, fill_value=0.0).to_numpy(np.float64)
+        return rows
+
+    def _model_now(self) -> GaussianNeurons:
+        if self._model is None:
+            given = {name: value for name, value in self._get_params().items() if name != "seed"}
+            self._model = GaussianNeurons(**given, random_state=self.seed)
+        return self._model
+
+    def _learned(self) -> GaussianNeurons:
+        """The model, once nothing waits any more."""
+        if self._waiting:
+            self._learn_waiting()
+        return self._model_now()
+
+    def _clusters(self, rows: Any) -> NDArray[np.int64]:
+        """The neurons that answer rows most strongly, of those that have learned, (n,)."""
+        model = self._learned()
+        neurons: NDArray[np.int64] = np.append(np.flatnonzero(model.learned_), NO_CLUSTER)
+        return neurons[model.predict(rows)]  # the last of them where there is none
+
+    def _learn_waiting(self) -> None:
+        model = self._model_now()
+        with held_back():  # an interrupt in between would let samples be learned twice
+            model.partial_fit(np.array(self._waiting, np.float64))
+            self._waiting = []
+
+
+def _is_finite(value: Any) -> bool:
+    try:
+        return math.isfinite(value)
+    except (TypeError, OverflowError):
+        return False

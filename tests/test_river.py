@@ -1,0 +1,172 @@
+"""River's face: its own checks, what partial_fit learns, features that come and go."""
+
+import copy
+import pickle
+import random
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from gaussian_neurons import GaussianNeurons
+
+river = pytest.importorskip("river", reason="river is not there: pip install 'gaussian-neurons[river]'")
+
+from river import checks, compose, evaluate, metrics, preprocessing, stream  # noqa: E402
+from river.checks import common  # noqa: E402
+
+from gaussian_neurons.river import WAITING, RiverGaussianNeurons  # noqa: E402
+
+PLACES = np.array([[0.0, 0.0, 0.0], [0.0, 4.0, 0.0], [4.0, 0.0, 0.0], [4.0, 4.0, 0.0]])
+KINDS = np.random.default_rng(0).integers(4, size=3000)
+X = np.random.default_rng(1).normal(PLACES[KINDS], 0.4)
+SAMPLES = [dict(zip("abc", row, strict=True)) for row in X.tolist()]
+
+
+def model_of(**given):
+    return RiverGaussianNeurons(**{"n_neurons": 12, "width": 2.0, "seed": 0} | given)
+
+
+def same_as(model, rows):
+    """Whether the model is what partial_fit would have made of these rows."""
+    expected = GaussianNeurons(12, width=2.0, random_state=0).partial_fit(rows)
+    return model._learned().centers_.tobytes() == expected.centers_.tobytes()
+
+
+@pytest.mark.parametrize(
+    "check", list(checks.yield_checks(RiverGaussianNeurons())), ids=lambda it: it.__name__
+)
+def test_rivers_checks(check):
+    check(RiverGaussianNeurons())
+
+
+OF_DATA = [
+    common.check_learn_one,
+    common.check_pickling,
+    common.check_shuffle_features_no_impact,
+    common.check_emerging_features,
+    common.check_disappearing_features,
+    common.check_radically_disappearing_features,
+    common.check_no_state_aliasing_with_input,
+    common.check_clone_is_independent,
+    common.check_seeding_is_idempotent,
+    common.check_bounded_memory_growth,
+]
+
+
+@pytest.mark.parametrize("check", OF_DATA, ids=lambda it: it.__name__)
+def test_rivers_checks_on_data_that_it_has_not_for_clusterers(check):
+    wide = [{k: float(value) for k, value in enumerate(np.tile(row, 2))} for row in X[:400]]
+    check(model_of(domain=(-2, 6)), [(x, 0) for x in wide])
+
+
+def test_it_learns_what_partial_fit_learns_whenever_it_is_asked():
+    model = model_of()
+    source = random.Random(0)
+    for t, x in enumerate(SAMPLES, 1):
+        model.learn_one(x)
+        assert len(model._waiting) <= WAITING
+        if source.random() < 0.01:
+            assert same_as(model, X[:t])
+    assert same_as(model, X)
+    assert model.n_clusters == 4
+
+
+def test_frames_and_dicts_may_take_turns():
+    model, frame = model_of(), pd.DataFrame(X, columns=list("abc"))
+    model.learn_many(frame[:700])
+    for x in SAMPLES[700:1100]:
+        model.learn_one(x)
+    model.learn_many(frame[1100:])
+    model.learn_many(frame[:0])
+    assert same_as(model, X)
+    many = model.predict_many(frame[["c", "a", "b"]][5:50])
+    assert many.tolist() == [model.predict_one(x) for x in SAMPLES[5:50]]
+    assert many.index.tolist() == list(range(5, 50))
+    with pytest.raises(ValueError, match="NaN"):
+        model.learn_many(frame * np.nan)
+    assert same_as(model, X)
+
+
+def test_a_cluster_has_the_number_of_its_neuron():
+    model = model_of()
+    model.learn_many(pd.DataFrame(X, columns=list("abc")))
+    inner = model._learned()
+    assert list(model.centers) == np.flatnonzero(inner.learned_).tolist()
+    for x, row in zip(SAMPLES[:50], X, strict=False):
+        assert model.predict_one(x) == int(inner.transform([row])[0].argmax())
+    assert model.predict_one({"a": 99.0}) == -1
+
+
+def test_before_the_first_sample_there_is_no_cluster():
+    model = model_of()
+    assert model.predict_one(SAMPLES[0]) == -1
+    assert (model.n_clusters, model.centers) == (0, {})
+    assert model.predict_many(pd.DataFrame(X[:3])).tolist() == [-1] * 3
+    with pytest.raises(ValueError, match="no features"):
+        model.learn_one({})
+
+
+def test_features_are_those_of_the_first_sample_and_missing_ones_are_zero():
+    model = model_of()
+    for t, x in enumerate(SAMPLES):
+        model.learn_one(x if t % 2 == 0 else {"z": 9.0, "b": x["b"], "a": x["a"]})
+    rows = X.copy()
+    rows[1::2, 2] = 0.0
+    assert same_as(model, rows)
+    frame = pd.DataFrame({"b": [4.0], "z": [1.0]})
+    assert model.predict_many(frame)[0] == model.predict_one({"a": 0.0, "b": 4.0, "c": 0.0})
+    assert list(next(iter(model.centers.values()))) == ["a", "b", "c"]
+    mixed = model_of()
+    mixed.learn_one({"b": 1.0, 0: 2.0})
+    assert mixed._features == [0, "b"]
+
+
+@pytest.mark.parametrize("value", [np.nan, -np.inf, "red", None, 10**400])
+def test_values_that_are_no_numbers_are_named_at_once_and_change_nothing(value):
+    model = model_of()
+    for x in SAMPLES[:1500]:
+        model.learn_one(x)
+    for act in (model.learn_one, model.predict_one):
+        with pytest.raises(ValueError, match="feature 'b' must be a finite number"):
+            act({"a": 1.0, "b": value, "c": 1.0})
+    assert same_as(model, X[:1500])
+
+
+def test_large_numbers_bools_and_numpys_are_numbers():
+    model = model_of(domain=(0, 1))
+    model.learn_one({"a": 1e308, "b": 1e308, "c": np.float32(1)})
+    model.learn_one({"a": True, "b": 1, "c": np.int8(1)})
+    assert len(model._waiting) == 2
+
+
+def test_copies_and_pickles_learn_on_alike():
+    model = model_of()
+    for x in SAMPLES[:1300]:
+        model.learn_one(x)
+    for other in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+        for x in SAMPLES[1300:]:
+            other.learn_one(x)
+        assert same_as(other, X)
+    assert same_as(model, X[:1300])
+    assert model.clone().n_clusters == 0
+    assert model.clone({"width": 3.0}).width == 3.0
+
+
+def test_a_mistake_among_the_parameters_is_told_and_no_sample_is_lost():
+    model = model_of(width=-1.0)
+    model.learn_one(SAMPLES[0])
+    with pytest.raises(ValueError, match="width must be positive"):
+        model.predict_one(SAMPLES[0])
+    assert len(model._waiting) == 1
+
+
+def test_rivers_metrics_judge_it_in_a_pipeline():
+    flat = [({"a": x["a"], "b": x["b"]}, kind) for x, kind in zip(SAMPLES, KINDS.tolist(), strict=True)]
+    model = compose.Pipeline(preprocessing.StandardScaler(), model_of(width=0.3, domain=(-2, 2)))
+    for x, _ in flat[:2000]:
+        model.learn_one(x)
+    judged = evaluate.progressive_val_score(flat[2000:2500], model, metrics.AdjustedRand())
+    assert judged.get() > 0.9
+    silhouette = evaluate.progressive_val_score(stream.iter_array(X[:300]), model_of(), metrics.Silhouette())
+    assert 0 < silhouette.get() < 1
