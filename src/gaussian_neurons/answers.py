@@ -36,6 +36,14 @@ def strongest(neurons: Neurons, x: Array) -> tuple[NDArray[np.int64], Array]:
     return winner, response
 
 
+def nearest(centers: Array, x: Array) -> NDArray[np.int64]:
+    """For each row the center that is nearest, (n,)."""
+    found = np.empty(len(x), np.int64)
+    for begin, distances in native.distance_blocks(x, centers):
+        found[begin : begin + len(distances)] = distances.argmin(axis=1)
+    return found
+
+
 def cost(neurons: Neurons, x: Array, inhibition: float) -> float:
     """E, the cost of the rows [3]."""
     repulsion = responses(neurons, neurons.centers).sum(dtype=np.float64) - len(neurons)

@@ -89,6 +89,30 @@ def remember(neurons: Neurons, recent: Array) -> None:
     neurons.held[held] = neurons.centers[held]
 
 
+@dataclass(frozen=True)
+class Winning:
+    """What neurons win of some samples. The arrays are (K,)."""
+
+    share: Array  # part of the samples that the neuron answers most strongly
+    held: NDArray[np.bool_]  # it wins enough of them, and not from afar: compared to the typical response
+    typical: float  # the mean response of the winners
+
+
+def winning(neurons: Neurons, recent: Array) -> Winning:
+    """What the neurons of one width win of recent samples, wherever these lie: see `ladder`.
+
+    In many dimensions no sample comes near to any center, and all responses are small: what counts as a
+    response is measured by the typical one.
+    """
+    twin_of = find_twins(neurons)
+    share, mean_response = _won(neurons, recent, twin_of)
+    share[twin_of >= 0] = 0.0
+    typical = float(share @ mean_response)
+    enough = max(min(SHARE, SHARE_OF_EQUAL / len(neurons)), 1.5 / max(len(recent), 3))  # 2 of 3 or more
+    held = (share >= enough) & (mean_response >= MEAN_RESPONSE * typical)
+    return Winning(share, held, typical)
+
+
 def _held(share: Array, mean_response: Array, enough: float) -> NDArray[np.bool_]:
     """Whether samples hold each neuron: it wins enough of them, and not from afar."""
     held: NDArray[np.bool_] = (mean_response >= MEAN_RESPONSE) & (share >= enough)

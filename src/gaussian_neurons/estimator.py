@@ -16,6 +16,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from gaussian_neurons import answers, model_file, settings
+from gaussian_neurons.clusters import Event, Found
 from gaussian_neurons.diagnostics import Diagnosis
 from gaussian_neurons.estimator_streams import LearnsFromStreams
 from gaussian_neurons.first_data import Ready
@@ -23,10 +24,12 @@ from gaussian_neurons.learner import DRAWN, Learner
 from gaussian_neurons.learning import native
 from gaussian_neurons.mapped import mapping_of, release
 from gaussian_neurons.sampling import Stream
+from gaussian_neurons.state import Neurons
 
 Array = NDArray[Any]
 
-NO_RESPONSE = 1e-3  # a row to which every learned neuron responds less belongs to no cluster
+BEYOND = 2.0  # a row belongs to no cluster where its log-response is this many times that of a rare one
+NO_RESPONSE = 1e-3  # where a width is given, a row to which every learned neuron responds less belongs to no cluster
 LEAST_DRAWS = 100_000  # samples that fit presents at least, however few rows there are
 DRAWS_AT_ONCE = 4096
 NOTHING_LEARNED = (
@@ -126,10 +129,10 @@ class GaussianNeurons(
         n_neurons: int = 16,
         *,
         width: Any = "auto",
-        inhibition: float = 0.5,
+        inhibition: Any = "auto",
         learning_rate: Any = "auto",
         width_learning_rate: float = 0.0,
-        init: Any = "uniform",
+        init: Any = "auto",
         domain: Any = None,
         max_samples: Any = "auto",
         random_state: Any = None,
@@ -170,7 +173,7 @@ class GaussianNeurons(
                 self._learner.learn(x[rows], None if widths is None else widths[rows], given)
                 release(mapping)
                 left -= len(rows)
-            self._learner.settle(given)
+            self._learner.conclude(given)
             self._labels = self._predict(x)
         if not self.learned_.any():
             warnings.warn(NOTHING_LEARNED, ConvergenceWarning, stacklevel=2)
@@ -257,11 +260,31 @@ class GaussianNeurons(
 
         Minus infinity where nothing was learned.
         """
-        return self._strongest(self._check_more_rows(X))[1]
+        return self._scores(self._check_more_rows(X))
+
+    def novelty_threshold(self, false_alarms: float = 0.01) -> float:
+        """The score below which a row is new, so that this part of what the model saw last would count as new.
+
+        It is taken from the last 1000 samples: 0.01 rests on ten of them.
+
+        Parameters
+        ----------
+        false_alarms : part of the rows like those seen that may be called new, from 0 to 1
+        """
+        part = settings.number("false_alarms", false_alarms, least=0.0, most=1.0)
+        check_is_fitted(self)
+        return float(np.quantile(self._scores(self._learner.samples), part))
+
+    def is_novel(self, X: ArrayLike, false_alarms: float = 0.01) -> NDArray[np.bool_]:
+        """Which rows are unlike what the model has seen: their score is below `novelty_threshold`."""
+        novel: NDArray[np.bool_] = self.score_samples(X) < self.novelty_threshold(false_alarms)
+        return novel
 
     def cost(self, X: ArrayLike) -> float:
         """E, the paper's cost of the rows: what learning descends. Divide by the rows for a mean."""
-        return answers.cost(self._now.neurons, self._check_more_rows(X), self._settings().inhibition)
+        given = self._settings().inhibition
+        inhibition = self._now.layer.inhibition if given is None else given
+        return answers.cost(self._now.neurons, self._check_more_rows(X), inhibition)
 
     # ---- files ------------------------------------------------------------------------------------
 
@@ -308,11 +331,19 @@ class GaussianNeurons(
 
     @property
     def n_clusters_(self) -> int:  # noqa: D102
-        return int(self.learned_.sum())
+        return len(self._found.numbers)
 
     @property
     def cluster_centers_(self) -> Array:  # noqa: D102
-        return self.centers_[self.learned_]
+        return _frozen(self._found.centers)
+
+    @property
+    def cluster_numbers_(self) -> NDArray[np.int64]:  # noqa: D102
+        return self._found.numbers
+
+    @property
+    def events_(self) -> list[Event]:  # noqa: D102
+        return list(self._now.clusters.events)
 
     @property
     def labels_(self) -> NDArray[np.int64]:  # noqa: D102
@@ -427,10 +458,23 @@ class GaussianNeurons(
         rows: Array = validate_data(self, X, reset=first, dtype="numeric", ensure_all_finite=False)
         return settings.as_numbers(rows)
 
-    def _strongest(self, x: Array) -> tuple[NDArray[np.int64], Array]:
-        return answers.strongest(self._now.neurons.keep(self.learned_), x)
+    @property
+    def _found(self) -> Found:
+        now = self._now
+        return self._learner.clusters(now).found(now.neurons)
+
+    def _scores(self, x: Array) -> Array:
+        """The largest log-response of a learned neuron to each row."""
+        return answers.strongest(self._now.neurons.keep(self.learned_), x)[1]
 
     def _predict(self, x: Array) -> NDArray[np.int64]:
-        cluster, response = self._strongest(x)
-        cluster[response < np.log(NO_RESPONSE)] = -1
-        return cluster
+        found = self._found
+        if not len(found.numbers):
+            return np.full(len(x), -1)
+        clusters = Neurons.at(found.centers, found.widths, found.centers.dtype.type)
+        index, scores = answers.strongest(clusters, x)
+        least = np.log(NO_RESPONSE)
+        if self._now.is_ladder:
+            scores = self._scores(x)
+            least = BEYOND * self.novelty_threshold()
+        return np.where(scores < least, -1, found.numbers[index])

@@ -1,17 +1,22 @@
-"""What is taken from the first samples: the domain, the widths, the rate, the starting centers."""
+"""What is taken from the first samples: the domain, the widths, the rates, the starting centers."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gaussian_neurons import ladder
+from gaussian_neurons.clusters import Clusters
+from gaussian_neurons.ladder import Layer
 from gaussian_neurons.learning import native
+from gaussian_neurons.placing import neurons_at, spread, uniform
 from gaussian_neurons.settings import Settings
 from gaussian_neurons.state import Neurons
 
 Array = NDArray[Any]
 
+INHIBITION = 0.5  # the paper's lambda, where a width is given
 RATE = 0.1  # the paper's eta_mu, in units of the width
 NEIGHBOURS = 0.2  # an automatic width looks as far as this part of the samples reaches ...
 WIDTH_PER_SQUARED_DISTANCE = 2.0  # ... and takes this many times the squared distance
@@ -20,12 +25,32 @@ SMALL_WIDTHS = 0.05  # the part of the sample widths that the automatic rate may
 
 @dataclass
 class Ready:
-    """Neurons about to learn, and what was found for them."""
+    """Layers about to learn, and what was found for them."""
 
-    neurons: Neurons
+    layers: list[Layer]  # one, or a ladder of widths
     low: Array  # (D,) corner of the domain
     high: Array  # (D,)
-    learning_rate: float  # for learning_rate="auto"
+    clusters: Clusters
+    is_ladder: bool = False
+
+    @property
+    def layer(self) -> Layer:
+        """The one that answers."""
+        return self.layers[self.clusters.layer]
+
+    @property
+    def neurons(self) -> Neurons:
+        """Its neurons."""
+        return self.layer.neurons
+
+    def copy(self) -> "Ready":
+        """The same, sharing nothing that changes."""
+        return replace(self, layers=[layer.copy() for layer in self.layers])
+
+    def keep_one_layer(self) -> None:
+        """Go on with the layer that answers alone."""
+        self.layers, self.is_ladder = [self.layer], False
+        self.clusters = replace(self.clusters, layer=0)
 
 
 def prepare(
@@ -44,43 +69,31 @@ def prepare(
         low, high = settings.domain
     else:
         low, high = first.min(axis=0).astype(np.float64), first.max(axis=0).astype(np.float64)
-    widths = settings.width
-    if widths is None:
-        widths = np.full(settings.n_neurons, automatic_width(first))
+    none = Clusters.none(settings.n_neurons)
+    if settings.is_ladder:
+        widths = ladder.widths_for(first)
+        placed = [_centers(settings, first, low, high, random) for _ in widths]
+        layers = [ladder.layer_at(*both, first) for both in zip(placed, widths.tolist(), strict=True)]
+        return Ready(layers, low, high, none, is_ladder=True)
+    given = settings.width
+    if given is None:
+        given = np.full(settings.n_neurons, automatic_width(first))
+    neurons = neurons_at(_centers(settings, first, low, high, random), given, first.dtype.type)
+    rate = automatic_rate(given, first_widths if settings.width_learning_rate > 0 else None)
+    return Ready([Layer(neurons, INHIBITION, rate)], low, high, none)
+
+
+def _centers(settings: Settings, first: Array, low: Array, high: Array, random: np.random.Generator) -> Array:
+    """Starting centers, (K, D)."""
+    count = settings.n_neurons
     if not isinstance(settings.init, str):
-        centers = settings.init
-    elif settings.init == "samples":
-        centers = first[random.integers(len(first), size=settings.n_neurons)]
-    else:
-        centers = uniform(low, high, settings.n_neurons, random)
-    neurons = neurons_at(centers, widths, first.dtype.type)
-    rate = automatic_rate(widths, first_widths if settings.width_learning_rate > 0 else None)
-    return Ready(neurons, low, high, rate)
-
-
-def neurons_at(centers: Array, widths: Array, dtype: type, born: int = 0) -> Neurons:
-    """Neurons in the model's precision, or a ValueError where it cannot hold them."""
-    with np.errstate(over="ignore", under="ignore"):
-        neurons = Neurons.at(centers, widths, dtype, born)
-    least, most = float(np.finfo(dtype).tiny), float(np.finfo(dtype).max)
-    bad = np.flatnonzero(~((neurons.widths >= least) & (neurons.widths <= most)))
-    if len(bad):
-        raise ValueError(
-            f"a width of {float(widths[bad[0]])!r} is out of the range of {np.dtype(dtype).name}, which the "
-            f"samples set. Scale the data, or start the model with float64 samples."
-        )
-    if not np.isfinite(neurons.centers).all():
-        raise ValueError(
-            f"starting centers are out of the range of {np.dtype(dtype).name}, which the samples set. "
-            f"Scale the data or narrow the domain."
-        )
-    return neurons
-
-
-def uniform(low: Array, high: Array, count: int, random: np.random.Generator) -> Array:
-    """Centers drawn uniformly from the box, (count, D): the paper's start."""
-    part = random.random((count, len(low)))
-    return low * (1 - part) + high * part
+        return settings.init
+    if settings.init == "samples":
+        return first[random.integers(len(first), size=count)]
+    if settings.init == "spread":
+        rows = first.astype(np.float64)
+        return first[spread(rows, count, ladder.typical_distance(first), random)]
+    return uniform(low, high, count, random)
 
 
 def automatic_width(samples: Array) -> float:

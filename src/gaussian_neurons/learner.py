@@ -1,23 +1,29 @@
 """A layer that learns from a stream, however the stream is cut into pieces."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gaussian_neurons import diagnostics
+from gaussian_neurons import diagnostics, ladder
 from gaussian_neurons.bad_rows import BadRow
-from gaussian_neurons.first_data import Ready, neurons_at, prepare, uniform
+from gaussian_neurons.clusters import Clusters
+from gaussian_neurons.first_data import Ready, prepare
 from gaussian_neurons.interrupts import held_back
+from gaussian_neurons.ladder import Layer
 from gaussian_neurons.learning import native
+from gaussian_neurons.placing import neurons_at, uniform
 from gaussian_neurons.settings import Settings
 from gaussian_neurons.state import Neurons
 
 Array = NDArray[Any]
 
-INITIAL, DRAWN, ADDED = range(3)  # what randomness is for
+INITIAL, DRAWN, ADDED, REVIEWED = range(4)  # what randomness is for
+
+EARLY_LOOKS = (1, 1.25, 1.5, 2, 2.5, 3, 4, 5, 6, 8)  # windows after which a ladder is reviewed, then every 10
+GUESSES = 10  # how often a ladder is asked while the first data doubles
 
 
 def window_for(dimensions: int) -> int:
@@ -40,9 +46,35 @@ def next_review(seen: int, window: int) -> int:
     return window * next((early for early in (1, 2, 5) if windows < early), (windows // step + 1) * step)
 
 
+def next_look(seen: int, window: int) -> int:
+    """The same for a ladder, which follows its stream: after 1, 1.25, ... 8, 10, 20, 30, ... windows.
+
+    Examples
+    --------
+    >>> [next_look(seen, 1000) for seen in (0, 1000, 8000, 10000, 10**6)]
+    [1000, 1250, 10000, 20000, 1010000]
+    """
+    early = (int(part * window) for part in EARLY_LOOKS)
+    return next((end for end in early if seen < end), (seen // (10 * window) + 1) * 10 * window)
+
+
+def looked_at(received: int) -> int:
+    """How much of the first data a ladder is asked about, so that it need not begin anew with every sample.
+
+    Examples
+    --------
+    >>> [looked_at(received) for received in (1, 100, 101, 600, 999)]
+    [1, 100, 100, 592, 966]
+    """
+    if received <= 100:
+        return received
+    steps = int(GUESSES * np.log2(received / 100) + 1e-9)
+    return int(100 * 2 ** (steps / GUESSES))
+
+
 @dataclass
 class Learner:
-    """The neurons of a stream and its most recent samples.
+    """The layers of a stream and its most recent samples.
 
     Until the first `window` samples are there, whatever has to be taken from the first data is
     unknown: they are kept, and once they are complete, learned from in their order. So the result
@@ -57,7 +89,7 @@ class Learner:
     additions: int = 0  # calls of add, each with randomness of its own
     ready: Ready | None = None  # None: still waiting for the first data
     _guess: tuple[int, Settings, Ready] | None = field(default=None, repr=False, compare=False)
-    _found: tuple[Neurons, int, diagnostics.Diagnosis] | None = field(default=None, repr=False, compare=False)
+    _facts: tuple[Neurons, int, diagnostics.Diagnosis] | None = field(default=None, repr=False, compare=False)
 
     @classmethod
     def new(cls, dimensions: int, dtype: Any, seed: int) -> "Learner":
@@ -112,29 +144,47 @@ class Learner:
     def settle(self, settings: Settings) -> Ready:
         """Make do with the samples there are: place the neurons and learn from what was kept."""
         if self.ready is None:
-            ready = self._from_kept(settings)
+            ready = self._from_kept(settings, self.received)
             with held_back():
                 self.ready = ready
-                self._review(ready)
+                self._review_if_due(ready)
         return self.ready
 
+    def conclude(self, settings: Settings) -> None:
+        """Look at all that was learned once more, and number the clusters anew: the stream has ended."""
+        ready = self.settle(settings)
+        clusters = Clusters.none(len(ready.neurons))
+        with held_back():
+            ready.clusters = replace(clusters, layer=ready.clusters.layer)
+            self._review(ready, self.samples)
+
     def now(self, settings: Settings) -> Ready:
-        """The neurons as they are, or while the first data is coming in, as they would be."""
+        """The layers as they are, or while the first data is coming in, as they would be."""
         if self.ready is not None:
             return self.ready
+        count = looked_at(self.received) if settings.is_ladder else self.received
         guess = self._guess
-        if guess is None or guess[0] != self.received or not guess[1].same_as(settings):
-            self._guess = guess = (self.received, settings, self._from_kept(settings))
+        if guess is None or guess[0] != count or not guess[1].same_as(settings):
+            ready = self._from_kept(settings, count)
+            if ready.is_ladder:
+                self._review(ready, self.recent[:count])
+            self._guess = guess = (count, settings, ready)
         return guess[2]
 
     def diagnose(self, now: Ready) -> diagnostics.Diagnosis:
-        """Which of these neurons learned."""
-        found = self._found
+        """Which of the neurons that answer learned."""
+        known = self._facts
         seen = int(now.neurons.seen[0])
-        if found is None or found[0] is not now.neurons or found[1] != seen:
+        if known is None or known[0] is not now.neurons or known[1] != seen:
             facts = diagnostics.diagnose(now.neurons, self.samples, now.low, now.high)
-            self._found = found = (now.neurons, seen, facts)
-        return found[2]
+            if now.is_ladder:  # which has its own way to tell
+                facts = replace(facts, learned=now.clusters.number >= 0, remembered=np.zeros(len(now.neurons), bool))
+            self._facts = known = (now.neurons, seen, facts)
+        return known[2]
+
+    def clusters(self, now: Ready) -> Clusters:
+        """What was found: by a ladder when it was last reviewed, otherwise as things stand."""
+        return now.clusters if now.is_ladder else self._numbered(now)
 
     def add(self, centers: Array | None, count: int, widths: Array, settings: Settings) -> None:
         """Neurons at `centers`, or `count` of them drawn from the domain."""
@@ -143,13 +193,21 @@ class Learner:
             centers = uniform(now.low, now.high, count, self.random(ADDED, self.additions))
         others = neurons_at(centers, widths, self.recent.dtype.type, born=self.seen)
         ready = self.settle(settings)
-        ready.neurons = ready.neurons.add(others)
+        ready.keep_one_layer()
+        self._exchange(ready, ready.neurons.add(others), np.append(np.arange(len(ready.neurons)), [-1] * count))
         self.additions += 1
 
     def keep(self, which: NDArray[np.bool_], settings: Settings) -> None:
         """Those neurons of the mask; the others are gone."""
         ready = self.settle(settings)
-        ready.neurons = ready.neurons.keep(which)
+        ready.keep_one_layer()
+        self._exchange(ready, ready.neurons.keep(which), np.flatnonzero(which))
+
+    def _exchange(self, ready: Ready, neurons: Neurons, which: NDArray[np.int64]) -> None:
+        """Other neurons in the layer that answers; `which` says what number each had, or -1."""
+        number, weight = np.append(ready.clusters.number, -1)[which], np.append(ready.clusters.weight, 0)[which]
+        ready.layer.neurons = neurons
+        ready.clusters = replace(ready.clusters, number=number, weight=weight)
 
     def _learn_some(
         self,
@@ -165,9 +223,10 @@ class Learner:
             return self._wait(x, sample_widths)
         seen = int(ready.neurons.seen[0])
         end = min(len(x), self._until_review())
-        rule = self._rule(ready, settings, None if sample_widths is None else sample_widths[:end])
+        widths = None if sample_widths is None else sample_widths[:end]
+        rules = [self._rule(layer, settings, widths) for layer in ready.layers]
         try:
-            for _ in native.steps(ready.neurons, x[:end], **rule):
+            for _ in ladder.steps(ready.layers, x[:end], rules):
                 if interrupts:  # whoever handles them may want to go on, and meet a bad row
                     before.copy_rows(self)
                     break
@@ -175,7 +234,7 @@ class Learner:
             learned = int(ready.neurons.seen[0]) - seen
             if learned:
                 self._keep(x[:learned], None if sample_widths is None else sample_widths[:learned])
-                self._review(ready)
+                self._review_if_due(ready)
         return learned
 
     def _wait(self, x: Array, sample_widths: Array | None) -> int:
@@ -191,28 +250,49 @@ class Learner:
             self.settle(settings)
         return 0
 
-    def _from_kept(self, settings: Settings) -> Ready:
-        """Neurons placed by the samples kept so far, and taught by them."""
-        kept = self.recent_widths[: self.received]
+    def _from_kept(self, settings: Settings, count: int) -> Ready:
+        """Layers placed by the first so many samples, all of which are still kept, and taught by them."""
+        samples, kept = self.recent[:count], self.recent_widths[:count]
         widths = None if np.isnan(kept).any() else kept
-        ready = prepare(settings, self.samples, widths, self.random(INITIAL))
-        native.learn(ready.neurons, self.samples, **self._rule(ready, settings, widths))
+        ready = prepare(settings, samples, widths, self.random(INITIAL))
+        for layer in ready.layers:
+            native.learn(layer.neurons, samples, **self._rule(layer, settings, widths))
         return ready
 
     def _until_review(self) -> int:
-        return next_review(self.seen, len(self.recent)) - self.seen
+        is_ladder = self.ready is not None and self.ready.is_ladder
+        return (next_look if is_ladder else next_review)(self.seen, len(self.recent)) - self.seen
 
-    def _review(self, ready: Ready) -> None:
+    def _review_if_due(self, ready: Ready) -> None:
         seen = int(ready.neurons.seen[0])
-        if seen and seen == next_review(seen - 1, len(self.recent)):
-            diagnostics.remember(ready.neurons, self.samples)
+        due = next_look if ready.is_ladder else next_review
+        if seen and seen == due(seen - 1, len(self.recent)):
+            self._review(ready, self.samples)
 
-    def _rule(self, ready: Ready, settings: Settings, sample_widths: Array | None) -> dict[str, Any]:
-        rate = ready.learning_rate if settings.learning_rate is None else settings.learning_rate
+    def _review(self, ready: Ready, recent: Array) -> None:
+        """Look what the layers have found, and note it."""
+        if ready.is_ladder:
+            before = ready.neurons
+            turn = int(before.seen[0])
+            choice = ladder.review(ready.layers, recent, self.random(REVIEWED, turn))
+            now = ready.layers[choice.layer].neurons
+            renewed = ready.clusters.renewed(*choice, before, now, recent)
+            ready.clusters = renewed.reported(now, recent)
+        else:
+            diagnostics.remember(ready.neurons, recent)
+            ready.clusters = self._numbered(ready).reported(ready.neurons, recent)
+
+    def _numbered(self, ready: Ready) -> Clusters:
+        """Every neuron that learned as a cluster."""
+        facts, neurons = self.diagnose(ready), ready.neurons
+        group = np.where(facts.learned, np.arange(len(neurons)), -1)
+        return ready.clusters.renewed(0, group, facts.share, neurons, neurons, self.samples)
+
+    def _rule(self, layer: Layer, settings: Settings, sample_widths: Array | None) -> dict[str, Any]:
         learns_widths = settings.width_learning_rate > 0
         return {
-            "inhibition": settings.inhibition,
-            "learning_rate": rate,
+            "inhibition": layer.inhibition if settings.inhibition is None else settings.inhibition,
+            "learning_rate": layer.learning_rate if settings.learning_rate is None else settings.learning_rate,
             "width_learning_rate": settings.width_learning_rate,
             "sample_widths": sample_widths if learns_widths else None,
         }
@@ -237,8 +317,8 @@ class _Before:
     """
 
     def __init__(self, learner: Learner) -> None:
-        self.received, self.ready = learner.received, learner.ready
-        self.neurons = None if learner.ready is None else learner.ready.neurons.copy()
+        self.received = learner.received
+        self.ready = None if learner.ready is None else learner.ready.copy()
         self.rows: tuple[Array, Array] | None = None
 
     def copy_rows(self, learner: Learner) -> None:
@@ -251,5 +331,3 @@ class _Before:
         learner.received, learner.ready = self.received, self.ready
         if self.rows is not None:
             learner.recent, learner.recent_widths = self.rows
-        if learner.ready is not None and self.neurons is not None:
-            learner.ready.neurons = self.neurons

@@ -12,7 +12,7 @@ from gaussian_neurons.bad_rows import bad_width
 
 Array = NDArray[np.float64]
 
-INITS = ("uniform", "samples")
+INITS = ("uniform", "samples", "spread")
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,7 +21,7 @@ class Settings:
 
     n_neurons: int  # K
     width: Array | None  # (K,) sigma
-    inhibition: float  # lambda
+    inhibition: float | None  # lambda
     learning_rate: float | None  # eta_mu
     width_learning_rate: float  # eta_sigma
     init: str | Array  # one of INITS, or (K, D)
@@ -32,12 +32,17 @@ class Settings:
         return all(np.array_equal(value, getattr(other, name)) for name, value in vars(self).items())
 
     @property
+    def is_ladder(self) -> bool:
+        """Whether layers of several widths learn side by side."""
+        return self.width is None and self.width_learning_rate == 0
+
+    @property
     def needs_first_data(self) -> bool:
         """Whether anything has to be taken from the first samples."""
         return (
             self.width is None
             or self.domain is None
-            or (isinstance(self.init, str) and self.init == "samples")
+            or (isinstance(self.init, str) and self.init != "uniform")
             or (self.learning_rate is None and self.width_learning_rate > 0)
         )
 
@@ -55,16 +60,19 @@ def checked(
 ) -> Settings:
     """Settings for samples of `n_features` columns, or a ValueError that says what is wrong."""
     count = whole_number("n_neurons", n_neurons)
+    learns_widths = number("width_learning_rate", width_learning_rate, least=0.0, most=1.0)
+    if isinstance(init, str) and init == "auto":
+        init = "spread" if isinstance(width, str) and learns_widths == 0 else "uniform"
     return Settings(
         n_neurons=count,
         width=None if _is_auto("width", width) else checked_widths(width, count),
-        inhibition=number("inhibition", inhibition, least=0.0),
+        inhibition=None if _is_auto("inhibition", inhibition) else number("inhibition", inhibition, least=0.0),
         learning_rate=(
             None
             if _is_auto("learning_rate", learning_rate)
             else number("learning_rate", learning_rate, least=0.0)
         ),
-        width_learning_rate=number("width_learning_rate", width_learning_rate, least=0.0, most=1.0),
+        width_learning_rate=learns_widths,
         init=_checked_init(init, count, n_features),
         domain=None if domain is None else _checked_domain(domain, n_features),
     )
@@ -202,7 +210,7 @@ def _checked_init(init: Any, count: int, n_features: int) -> str | Array:
     if isinstance(init, str):
         if init not in INITS:
             raise ValueError(
-                f"init must be one of {', '.join(map(repr, INITS))} or an array (n_neurons, n_features), "
+                f"init must be 'auto', one of {', '.join(map(repr, INITS))} or an array (n_neurons, n_features), "
                 f"got {init!r}."
             )
         return init

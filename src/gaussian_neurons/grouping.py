@@ -1,0 +1,147 @@
+"""Which neurons share a cluster, and how well the clusters stand apart."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gaussian_neurons.answers import nearest
+from gaussian_neurons.learning import native
+from gaussian_neurons.placing import spread
+
+Array = NDArray[Any]
+Labels = NDArray[np.int64]
+
+REFINEMENTS = 3  # rounds of k-means that stand for learning, where a cloud is grouped
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """Centers in groups, each a cluster."""
+
+    group: Labels  # (k,) of each center, 0 to n - 1, or -1 where it is nearest to no row
+    silhouette: float  # how well the groups stand apart: 1 at best, 0 where they touch everywhere
+
+    @property
+    def count(self) -> int:
+        """How many groups there are."""
+        return int(self.group.max(initial=-1)) + 1
+
+
+def one_group(centers: int) -> Grouping:
+    """All of so many centers in one."""
+    return Grouping(np.zeros(centers, np.int64), 0.0)
+
+
+def distinct_rows(rows: Array, values: int) -> Array:
+    """The rows, each once, in their order; all of them where they are a few values, again and again.
+
+    Rows that are presented several times over would otherwise be clusters of their own.
+
+    Examples
+    --------
+    >>> distinct_rows(np.array([[2.0], [1.0], [2.0]]), values=1)
+    array([[2.],
+           [1.]])
+    """
+    first: Labels = np.sort(np.unique(rows, axis=0, return_index=True)[1])
+    return rows if len(first) <= min(values, max(2, len(rows) // 10)) else rows[first]
+
+
+def best_grouping(rows: Array, distances: Array, centers: Array) -> Grouping:
+    """The groups of centers, at least two, that stand apart best on the rows.
+
+    Each center begins with the rows nearest to it. The two groups whose union adds least to the scatter are
+    joined (Ward 1963), again and again; of all that come up on the way, those with the largest mean silhouette
+    (Rousseeuw 1987) are taken.
+
+    Parameters
+    ----------
+    rows : (n, D)
+    distances : (n, n), between them
+    centers : (k, D), at least two
+
+    Examples
+    --------
+    >>> rows = np.array([[0.0], [1.0], [10.0], [11.0], [12.0]])
+    >>> best_grouping(rows, abs(rows - rows.T), rows[:4]).group
+    array([0, 0, 1, 1])
+    """
+    label = nearest(centers, rows)
+    used, label = np.unique(label, return_inverse=True)
+    counts = np.bincount(label).astype(np.float64)
+    every = np.arange(len(rows))
+    member = np.zeros((len(rows), len(used)))
+    member[every, label] = 1.0
+    sums = distances @ member
+    mean = sums / counts  # (n, k), infinite where a group is gone
+
+    def silhouette() -> float:
+        own = sums[every, label] / np.maximum(counts[label] - 1, 1)
+        others = mean.copy()
+        others[every, label] = np.inf
+        other = others.min(axis=1)
+        larger = np.maximum(own, other)
+        apart = np.divide(other - own, larger, out=np.zeros_like(larger), where=larger > 0)
+        apart[counts[label] <= 1] = 0.0
+        return float(apart.mean())
+
+    group = np.arange(len(used))
+    best, most = group.copy(), silhouette() if len(used) > 1 else 0.0
+    for into, gone in ward(centers[used].astype(np.float64), counts.copy())[: len(used) - 2]:
+        sums[:, into] += sums[:, gone]
+        counts[into] += counts[gone]
+        mean[:, into], mean[:, gone] = sums[:, into] / counts[into], np.inf
+        label[label == gone] = into
+        group[group == gone] = into
+        found = silhouette()
+        if found > most:
+            best, most = group.copy(), found
+    every_center = np.full(len(centers), -1)
+    every_center[used] = np.unique(best, return_inverse=True)[1]
+    return Grouping(every_center, most)
+
+
+def ward(centers: Array, counts: Array) -> list[tuple[int, int]]:
+    """Pairs (into, gone) in the order in which centers are best joined; `into` is the first of the two.
+
+    Examples
+    --------
+    >>> ward(np.array([[0.0], [5.0], [1.0]]), np.ones(3))
+    [(0, 2), (0, 1)]
+    """
+    places, sizes = centers.copy(), counts.copy()
+    squared = native.squared_distances(places, places)
+    cost = squared * sizes[:, None] * sizes / (sizes[:, None] + sizes)
+    np.fill_diagonal(cost, np.inf)
+    gone = np.zeros(len(places), bool)
+    merges = []
+    for _ in range(len(places) - 1):
+        i, j = sorted(int(at) for at in np.unravel_index(np.argmin(cost), cost.shape))
+        merges.append((i, j))
+        places[i] = (sizes[i] * places[i] + sizes[j] * places[j]) / (sizes[i] + sizes[j])
+        sizes[i] += sizes[j]
+        gone[j] = True
+        cost[j], cost[:, j] = np.inf, np.inf
+        row = ((places - places[i]) ** 2).sum(axis=1) * sizes * sizes[i] / (sizes + sizes[i])
+        row[gone], row[i] = np.inf, np.inf
+        cost[i], cost[:, i] = row, row
+    return merges
+
+
+def of_a_cloud(rows: Array, centers: int, random: np.random.Generator) -> float:
+    """The silhouette of as many rows of a normal distribution of the same shape: what no structure gives.
+
+    The shape is that of all rows together, however they are turned: the variances along its axes.
+    """
+    variances = np.maximum(np.linalg.eigvalsh(np.atleast_2d(np.cov(rows, rowvar=False))), 0)
+    cloud = random.normal(size=(len(rows), len(variances))) * np.sqrt(variances)
+    squared = native.squared_distances(cloud, cloud)
+    places = cloud[spread(cloud, centers, float(np.median(squared)), random)]
+    for _ in range(REFINEMENTS):
+        label = np.unique(nearest(places, cloud), return_inverse=True)[1]
+        sums = np.zeros((label.max() + 1, cloud.shape[1]))
+        np.add.at(sums, label, cloud)
+        places = sums / np.bincount(label)[:, None]
+    return best_grouping(cloud, np.sqrt(squared), places).silhouette if len(places) > 1 else 0.0

@@ -1,0 +1,211 @@
+"""Layers side by side, each of another width, and which of them tells the clusters.
+
+docs/any-data.md has the reasons and the measurements.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gaussian_neurons.answers import nearest, strongest
+from gaussian_neurons.bad_rows import BadRow
+from gaussian_neurons.diagnostics import winning
+from gaussian_neurons.grouping import Grouping, best_grouping, distinct_rows, of_a_cloud, one_group
+from gaussian_neurons.learning import native
+from gaussian_neurons.placing import neurons_at, spread
+from gaussian_neurons.state import Neurons
+
+Array = NDArray[Any]
+Labels = NDArray[np.int64]
+
+RUNGS = 5  # layers
+RATIO = 4.0  # between the widths of one and of the next
+WIDEST = 0.5  # width of the first, as a part of the typical squared distance between samples
+RATE = 0.1  # of a step, for the typical response
+LARGEST_RATE = 1.0  # a step that ends on the sample, for the largest response
+LOOKED_AT = 500  # rows that silhouettes are taken of
+AS_GOOD = 0.97  # a wider layer is preferred whose silhouette is at least this part of the best
+STRUCTURE = 1.2  # least silhouette of several clusters, as a multiple of that of a cloud without any ...
+LEAST_SILHOUETTE = 0.01  # ... and above that
+OUT_OF_REACH = 0.01  # a sample to which all respond with less than this part of the typical response
+SHIFT = 0.75  # of a step, by which the widest layer may be off before the ladder moves
+WORK_AT_ONCE = 5e7  # products in a block of rows: some ten milliseconds
+
+
+@dataclass
+class Layer:
+    """Neurons, and what "auto" stands for in their rule."""
+
+    neurons: Neurons
+    inhibition: float  # for inhibition="auto"
+    learning_rate: float  # for learning_rate="auto"
+
+    def copy(self) -> "Layer":
+        """The same, sharing nothing."""
+        return Layer(self.neurons.copy(), self.inhibition, self.learning_rate)
+
+
+class Choice(NamedTuple):
+    """The layer that tells the clusters, and which of its neurons belong together."""
+
+    layer: int
+    group: Labels  # (K,) of each neuron, -1 for those that have learned nothing
+    weight: Array  # (K,) its share of the samples
+
+
+def typical_distance(samples: Array) -> float:
+    """The squared distance between two samples: the median, 1 where they are all the same.
+
+    Examples
+    --------
+    >>> typical_distance(np.array([[0.0], [1.0], [3.0]]))
+    4.0
+    """
+    rows = thinned(samples).astype(np.float64)
+    squared = native.squared_distances(rows, rows)[np.triu_indices(len(rows), 1)]
+    for some in (squared, squared[squared > 0]):  # the latter where most are equal
+        if len(some) and np.median(some) > 0:
+            return max(float(np.median(some)), float(np.finfo(np.float32).tiny))
+    return 1.0
+
+
+def thinned(rows: Array) -> Array:
+    """At most `LOOKED_AT` of the rows, evenly spaced."""
+    return rows[:: -(-len(rows) // LOOKED_AT)] if len(rows) else rows
+
+
+def widths_for(samples: Array) -> Array:
+    """A width for each layer, the widest first, (RUNGS,)."""
+    widths: Array = WIDEST * typical_distance(samples) / RATIO ** np.arange(RUNGS)
+    return widths
+
+
+def layer_at(centers: Array, width: float, recent: Array, born: int = 0) -> Layer:
+    """A layer with the rates that suit the samples."""
+    layer = Layer(neurons_at(centers, np.full(len(centers), width), recent.dtype.type, born), 0.0, 0.0)
+    tune(layer, winning(layer.neurons, recent).typical)
+    return layer
+
+
+def tune(layer: Layer, typical: float) -> None:
+    """Inhibition and rate relative to the typical response of a winner.
+
+    Then what pulls a neuron and what pushes it are in the same proportion in any number of dimensions. The
+    rate never takes a neuron beyond the sample.
+    """
+    layer.inhibition = typical
+    relative = min(RATE / typical, LARGEST_RATE) if typical > 0 else LARGEST_RATE
+    layer.learning_rate = relative * float(layer.neurons.widths[0])
+
+
+def steps(layers: Sequence[Layer], x: Array, rules: Sequence[dict[str, Any]]) -> Iterator[None]:
+    """Let all layers learn from the rows, in blocks that take about 20 ms, each whole or not at all."""
+    if len(layers) == 1:
+        yield from native.steps(layers[0].neurons, x, **rules[0])
+        return
+    count, dimensions = layers[0].neurons.centers.shape
+    at_once = max(1, int(WORK_AT_ONCE / (len(layers) * (count + 8) ** 2 * (dimensions + 8))))
+    for begin in range(0, len(x), at_once):
+        with _whole_or_not(layers):
+            for layer, rule in zip(layers, rules, strict=True):
+                try:
+                    native.learn(layer.neurons, x[begin : begin + at_once], **rule)
+                except BadRow as bad:
+                    raise bad.later(begin) from None
+        yield
+
+
+@contextmanager
+def _whole_or_not(layers: Sequence[Layer]) -> Iterator[None]:
+    before = [layer.neurons.copy() for layer in layers]
+    try:
+        yield
+    except BaseException:  # an alarm of the caller's own may come between two layers
+        for layer, neurons in zip(layers, before, strict=True):
+            layer.neurons = neurons
+        raise
+
+
+def review(layers: list[Layer], recent: Array, random: np.random.Generator) -> Choice:
+    """Choose the layer that answers, and adjust all of them to the recent samples."""
+    choice = choose(layers, recent, random)
+    kept = layers[choice.layer]
+    for layer in layers:
+        won = winning(layer.neurons, recent)
+        tune(layer, won.typical)
+        revive(layer, recent, won.held, won.typical, random)
+    shift(layers, kept, recent, random)
+    answering = next(k for k, layer in enumerate(layers) if layer is kept)
+    return Choice(answering, choice.group, choice.weight)
+
+
+def choose(layers: Sequence[Layer], recent: Array, random: np.random.Generator) -> Choice:
+    """The layer whose clusters stand apart best on recent samples; of those that do as well, the widest.
+
+    One cluster, where they stand apart no better than those of a cloud without structure would: the idea of
+    SigClust (Liu, Hayes, Nobel, Marron 2008).
+    """
+    neurons = len(layers[0].neurons)
+    rows = thinned(distinct_rows(recent, neurons)).astype(np.float64)
+    distances = np.sqrt(native.squared_distances(rows, rows))
+    won = [winning(layer.neurons, recent) for layer in layers]
+    found: list[Grouping] = []
+    for layer, mine in zip(layers, won, strict=True):
+        places = layer.neurons.centers[mine.held].astype(np.float64)
+        several = len(places) > 1 and len(rows) > 1
+        found.append(best_grouping(rows, distances, places) if several else one_group(len(places)))
+    best = max(grouping.silhouette for grouping in found)
+    if best > 0 and best > STRUCTURE * of_a_cloud(rows, neurons, random) + LEAST_SILHOUETTE:
+        layer = next(k for k, grouping in enumerate(found) if grouping.silhouette >= AS_GOOD * best)
+    else:
+        layer = next((k for k, mine in enumerate(won) if mine.held.any()), 0)
+        found[layer] = one_group(int(won[layer].held.sum()))
+    group = np.full(neurons, -1)
+    group[won[layer].held] = _complete(found[layer].group, layers[layer].neurons.centers[won[layer].held])
+    return Choice(layer, group, won[layer].share)
+
+
+def _complete(group: Labels, centers: Array) -> Labels:
+    """With the group of their nearest neighbour for those that no row was nearest to."""
+    alone = group < 0
+    if alone.any():
+        group = group.copy()
+        group[alone] = group[~alone][nearest(np.ascontiguousarray(centers[~alone]), centers[alone])]
+    return group
+
+
+def revive(
+    layer: Layer, recent: Array, held: NDArray[np.bool_], typical: float, random: np.random.Generator
+) -> None:
+    """Place neurons that hold nothing on samples that are out of reach of the others, if there are enough."""
+    neurons = layer.neurons
+    reach = -np.log(OUT_OF_REACH * max(typical, float(np.finfo(np.float64).tiny)))
+    out = recent[strongest(neurons.keep(held), recent)[1] < -reach]
+    least = max(2.0, len(recent) / (4 * len(neurons)))
+    for k in np.flatnonzero(~held):
+        if len(out) < least:
+            return
+        place = out[random.integers(len(out))]
+        neurons.centers[k], neurons.start[k], neurons.held[k] = place, place, np.nan
+        neurons.born[k] = neurons.seen[0]
+        out = out[((out - place) ** 2).sum(axis=1) > reach * neurons.widths[0]]
+
+
+def shift(layers: list[Layer], answering: Layer, recent: Array, random: np.random.Generator) -> None:
+    """Take a layer away at one end and start one at the other, where samples lie far wider or closer now."""
+    wanted = widths_for(recent)[0]
+    seen = int(answering.neurons.seen[0])
+    while abs(steps_off := np.log(wanted / float(layers[0].neurons.widths[0])) / np.log(RATIO)) > SHIFT:
+        gone = layers[-1] if steps_off > 0 else layers[0]
+        if gone is answering:
+            return  # until another one answers
+        layers.remove(gone)
+        ratio = RATIO if steps_off > 0 else 1 / RATIO
+        beside = layers[0] if steps_off > 0 else layers[-1]
+        width = ratio * float(beside.neurons.widths[0])
+        places = recent[spread(recent.astype(np.float64), len(beside.neurons), width / WIDEST, random)]
+        layers.insert(0 if steps_off > 0 else len(layers), layer_at(places, width, recent, born=seen))

@@ -1,0 +1,58 @@
+"""Where neurons start."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gaussian_neurons.state import Neurons
+
+Array = NDArray[Any]
+
+
+def neurons_at(centers: Array, widths: Array, dtype: type, born: int = 0) -> Neurons:
+    """Neurons in the model's precision, or a ValueError where it cannot hold them."""
+    with np.errstate(over="ignore", under="ignore"):
+        neurons = Neurons.at(centers, widths, dtype, born)
+    least, most = float(np.finfo(dtype).tiny), float(np.finfo(dtype).max)
+    bad = np.flatnonzero(~((neurons.widths >= least) & (neurons.widths <= most)))
+    if len(bad):
+        raise ValueError(
+            f"a width of {float(widths[bad[0]])!r} is out of the range of {np.dtype(dtype).name}, which the "
+            f"samples set. Scale the data, or start the model with float64 samples."
+        )
+    if not np.isfinite(neurons.centers).all():
+        raise ValueError(
+            f"starting centers are out of the range of {np.dtype(dtype).name}, which the samples set. "
+            f"Scale the data or narrow the domain."
+        )
+    return neurons
+
+
+def uniform(low: Array, high: Array, count: int, random: np.random.Generator) -> Array:
+    """Centers drawn uniformly from the box, (count, D): the paper's start."""
+    part = random.random((count, len(low)))
+    return low * (1 - part) + high * part
+
+
+def spread(rows: Array, count: int, reach: float, random: np.random.Generator) -> NDArray[np.int64]:
+    """Numbers of rows that lie far from each other, (count,): k-means++ (Arthur and Vassilvitskii 2007).
+
+    A row is drawn in proportion to its squared distance from those drawn before, but beyond `reach`, also a
+    squared distance, all are alike: outliers would otherwise come first. Some come again where there are
+    fewer rows.
+
+    Examples
+    --------
+    >>> rows = np.array([[0.0], [0.0], [3.0]])
+    >>> sorted(rows[spread(rows, 2, 9.0, np.random.default_rng(0)), 0].tolist())
+    [0.0, 3.0]
+    """
+    drawn = np.empty(count, np.int64)
+    left = np.full(len(rows), reach, np.float64)
+    for k in range(count):
+        sums = np.cumsum(left)
+        at = np.searchsorted(sums, random.random() * sums[-1], side="right")
+        drawn[k] = min(int(at), len(rows) - 1)
+        left = np.minimum(left, ((rows - rows[drawn[k]]) ** 2).sum(axis=1))
+    return drawn
