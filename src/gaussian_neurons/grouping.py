@@ -13,6 +13,7 @@ from gaussian_neurons.placing import spread
 Array = NDArray[Any]
 Labels = NDArray[np.int64]
 
+BAND = 0.125  # half the width of a band across the line between two centers, as a part of its length
 REFINEMENTS = 3  # rounds of k-means that stand for learning, where a cloud is grouped
 
 
@@ -20,7 +21,9 @@ REFINEMENTS = 3  # rounds of k-means that stand for learning, where a cloud is g
 class Grouping:
     """Centers in groups, each a cluster."""
 
-    group: Labels  # (k,) of each center, 0 to n - 1, or -1 where it is nearest to no row
+    group: Labels  # (k,) of each center, 0 to count - 1, or -1 where it is nearest to no row
+    label: Labels  # (n,) of each row
+    halves: Labels  # (n,) of each row, where all is joined into two
     silhouette: float  # how well the groups stand apart: 1 at best, 0 where they touch everywhere
 
     @property
@@ -29,9 +32,10 @@ class Grouping:
         return int(self.group.max(initial=-1)) + 1
 
 
-def one_group(centers: int) -> Grouping:
+def one_group(centers: int, rows: int) -> Grouping:
     """All of so many centers in one."""
-    return Grouping(np.zeros(centers, np.int64), 0.0)
+    together = np.zeros(rows, np.int64)
+    return Grouping(np.zeros(centers, np.int64), together, together, 0.0)
 
 
 def distinct_rows(rows: Array, values: int) -> Array:
@@ -68,8 +72,8 @@ def best_grouping(rows: Array, distances: Array, centers: Array) -> Grouping:
     >>> best_grouping(rows, abs(rows - rows.T), rows[:4]).group
     array([0, 0, 1, 1])
     """
-    label = nearest(centers, rows)
-    used, label = np.unique(label, return_inverse=True)
+    used, first_label = np.unique(nearest(centers, rows), return_inverse=True)
+    label = first_label.copy()
     counts = np.bincount(label).astype(np.float64)
     every = np.arange(len(rows))
     member = np.zeros((len(rows), len(used)))
@@ -98,9 +102,11 @@ def best_grouping(rows: Array, distances: Array, centers: Array) -> Grouping:
         found = silhouette()
         if found > most:
             best, most = group.copy(), found
-    every_center = np.full(len(centers), -1)
-    every_center[used] = np.unique(best, return_inverse=True)[1]
-    return Grouping(every_center, most)
+    of_used = np.unique(best, return_inverse=True)[1]
+    of_center = np.full(len(centers), -1)
+    of_center[used] = of_used
+    halves = np.unique(label, return_inverse=True)[1]
+    return Grouping(of_center, of_used[first_label], halves, most)
 
 
 def ward(centers: Array, counts: Array) -> list[tuple[int, int]]:
@@ -130,6 +136,34 @@ def ward(centers: Array, counts: Array) -> list[tuple[int, int]]:
     return merges
 
 
+def valley(rows: Array, label: Labels) -> float:
+    """How many rows lie midway between a cluster and its nearest neighbour, for each that lies at a center.
+
+    Along the line between the two centers; of both centers, the one with fewer rows. Summed over all clusters:
+    well below 1 where they are separate, 1 or more where they are parts of one heap.
+
+    Examples
+    --------
+    >>> valley(np.array([[0.0], [0.1], [0.2], [3.0], [3.1], [3.2]]), np.array([0, 0, 0, 1, 1, 1]))
+    0.0
+    """
+    counts = np.bincount(label)
+    if len(counts) < 2:
+        return 1.0
+    sums = np.zeros((len(counts), rows.shape[1]))
+    np.add.at(sums, label, rows)
+    places = sums / counts[:, None]
+    gaps = native.squared_distances(places, places)
+    np.fill_diagonal(gaps, np.inf)
+    midway = beside = 0
+    for one, other in enumerate(gaps.argmin(axis=1)):
+        line = places[other] - places[one]
+        along = (rows[(label == one) | (label == other)] - places[one]) @ line / gaps[one, other]
+        low, middle, high = ((abs(along - at) < BAND).sum() for at in (0.0, 0.5, 1.0))
+        midway, beside = midway + int(middle), beside + int(min(low, high))
+    return midway / max(beside, 1)
+
+
 def of_a_cloud(rows: Array, centers: int, random: np.random.Generator) -> float:
     """The silhouette of as many rows of a normal distribution of the same shape: what no structure gives.
 
@@ -138,7 +172,7 @@ def of_a_cloud(rows: Array, centers: int, random: np.random.Generator) -> float:
     variances = np.maximum(np.linalg.eigvalsh(np.atleast_2d(np.cov(rows, rowvar=False))), 0)
     cloud = random.normal(size=(len(rows), len(variances))) * np.sqrt(variances)
     squared = native.squared_distances(cloud, cloud)
-    places = cloud[spread(cloud, centers, float(np.median(squared)), random)]
+    places = cloud[spread(cloud, centers, float(squared.mean()), random)]
     for _ in range(REFINEMENTS):
         label = np.unique(nearest(places, cloud), return_inverse=True)[1]
         sums = np.zeros((label.max() + 1, cloud.shape[1]))

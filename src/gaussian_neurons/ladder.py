@@ -14,7 +14,14 @@ from numpy.typing import NDArray
 from gaussian_neurons.answers import nearest, strongest
 from gaussian_neurons.bad_rows import BadRow
 from gaussian_neurons.diagnostics import winning
-from gaussian_neurons.grouping import Grouping, best_grouping, distinct_rows, of_a_cloud, one_group
+from gaussian_neurons.grouping import (
+    Grouping,
+    best_grouping,
+    distinct_rows,
+    of_a_cloud,
+    one_group,
+    valley,
+)
 from gaussian_neurons.learning import native
 from gaussian_neurons.placing import neurons_at, spread
 from gaussian_neurons.state import Neurons
@@ -29,8 +36,12 @@ RATE = 0.1  # of a step, for the typical response
 LARGEST_RATE = 1.0  # a step that ends on the sample, for the largest response
 LOOKED_AT = 500  # rows that silhouettes are taken of
 AS_GOOD = 0.97  # a wider layer is preferred whose silhouette is at least this part of the best
-STRUCTURE = 1.2  # least silhouette of several clusters, as a multiple of that of a cloud without any ...
-LEAST_SILHOUETTE = 0.01  # ... and above that
+VALLEY = 0.4  # rows between clusters for one at their centers, below which no other proof is needed ...
+ROWS_OF_A_CLUSTER = 20  # ... where there are so many of each
+CLOUDS = 3  # without structure, which clusters are compared to otherwise
+CLOUD_CENTERS = 50
+STRUCTURE = 1.12  # least silhouette of several clusters, as a multiple of the mean of those ...
+LEAST_SILHOUETTE = 0.02  # ... and at any rate
 OUT_OF_REACH = 0.01  # a sample to which all respond with less than this part of the typical response
 SHIFT = 0.75  # of a step, by which the widest layer may be off before the ladder moves
 WORK_AT_ONCE = 5e7  # products in a block of rows: some ten milliseconds
@@ -146,8 +157,8 @@ def review(layers: list[Layer], recent: Array, random: np.random.Generator) -> C
 def choose(layers: Sequence[Layer], recent: Array, random: np.random.Generator) -> Choice:
     """The layer whose clusters stand apart best on recent samples; of those that do as well, the widest.
 
-    One cluster, where they stand apart no better than those of a cloud without structure would: the idea of
-    SigClust (Liu, Hayes, Nobel, Marron 2008).
+    One cluster, where there is no valley between them and they stand apart no better than those of a cloud
+    without structure would: the idea of SigClust (Liu, Hayes, Nobel, Marron 2008).
     """
     neurons = len(layers[0].neurons)
     rows = thinned(distinct_rows(recent, neurons)).astype(np.float64)
@@ -157,16 +168,25 @@ def choose(layers: Sequence[Layer], recent: Array, random: np.random.Generator) 
     for layer, mine in zip(layers, won, strict=True):
         places = layer.neurons.centers[mine.held].astype(np.float64)
         several = len(places) > 1 and len(rows) > 1
-        found.append(best_grouping(rows, distances, places) if several else one_group(len(places)))
-    best = max(grouping.silhouette for grouping in found)
-    if best > 0 and best > STRUCTURE * of_a_cloud(rows, neurons, random) + LEAST_SILHOUETTE:
-        layer = next(k for k, grouping in enumerate(found) if grouping.silhouette >= AS_GOOD * best)
-    else:
+        alone = one_group(len(places), len(rows))
+        found.append(best_grouping(rows, distances, places) if several else alone)
+    best = max(found, key=lambda grouping: grouping.silhouette)
+    layer = next(k for k, grouping in enumerate(found) if grouping.silhouette >= AS_GOOD * best.silhouette)
+    if best.silhouette <= 0 or not _is_structure(rows, best, neurons, random):
         layer = next((k for k, mine in enumerate(won) if mine.held.any()), 0)
-        found[layer] = one_group(int(won[layer].held.sum()))
+        found[layer] = one_group(int(won[layer].held.sum()), len(rows))
     group = np.full(neurons, -1)
     group[won[layer].held] = _complete(found[layer].group, layers[layer].neurons.centers[won[layer].held])
     return Choice(layer, group, won[layer].share)
+
+
+def _is_structure(rows: Array, found: Grouping, neurons: int, random: np.random.Generator) -> bool:
+    """Whether clusters are more than parts of one heap."""
+    for label in (found.label, found.halves):
+        if len(rows) >= ROWS_OF_A_CLUSTER * (label.max() + 1) and valley(rows, label) < VALLEY:
+            return True
+    clouds = [of_a_cloud(rows, min(neurons, CLOUD_CENTERS), random) for _ in range(CLOUDS)]
+    return found.silhouette > max(STRUCTURE * float(np.mean(clouds)), LEAST_SILHOUETTE)
 
 
 def _complete(group: Labels, centers: Array) -> Labels:

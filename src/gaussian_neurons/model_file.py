@@ -10,8 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gaussian_neurons import persistence
-from gaussian_neurons.first_data import Ready
+from gaussian_neurons.clusters import KINDS, Clusters, Event
+from gaussian_neurons.first_data import INHIBITION, Ready
+from gaussian_neurons.ladder import Layer
 from gaussian_neurons.learner import Learner, window_for
+from gaussian_neurons.settings import one_of
 from gaussian_neurons.state import Neurons
 
 Array = NDArray[Any]
@@ -48,10 +51,7 @@ def contents(parameters: Mapping[str, Any], learner: Learner, attributes: Mappin
     for name, value in parameters.items():
         facts["parameters"][name] = _plain(name, value, learner.seed, arrays)
     if learner.ready is not None:
-        ready = learner.ready
-        facts["learning_rate"] = ready.learning_rate
-        arrays |= {"low": ready.low, "high": ready.high}
-        arrays |= {f"neurons.{field.name}": getattr(ready.neurons, field.name) for field in fields(Neurons)}
+        _put(learner.ready, arrays, facts)
     if "feature_names_in_" in attributes:
         facts["feature_names"] = [str(name) for name in attributes["feature_names_in_"]]
     if attributes["_labels"] is not None:
@@ -92,8 +92,7 @@ def load(path: str | os.PathLike[str]) -> Loaded:
             skipped=int(facts.get("skipped", 0)),
         )
         if "neurons.centers" in arrays:
-            neurons = Neurons(*(arrays[f"neurons.{field.name}"] for field in fields(Neurons)))
-            learner.ready = Ready(neurons, arrays["low"], arrays["high"], float(facts["learning_rate"]))
+            learner.ready = _taken(arrays, facts)
         dimensions = int(facts["n_features"])
         attributes: dict[str, Any] = {"n_features_in_": dimensions, "_labels": arrays.get("labels")}
         if "feature_names" in facts:
@@ -104,6 +103,56 @@ def load(path: str | os.PathLike[str]) -> Loaded:
             f"{os.fspath(path)!r} is not a complete model ({error}). Use a file that save() wrote."
         ) from error
     return Loaded(parameters, learner, attributes, run, persistence.digest(arrays, facts))
+
+
+def _put(ready: Ready, arrays: dict[str, Array], facts: dict[str, Any]) -> None:
+    """Layers and clusters. The first layer has the names it had before there were others."""
+    arrays |= {"low": ready.low, "high": ready.high}
+    for number, layer in enumerate(ready.layers):
+        arrays |= {_of(number, field.name): getattr(layer.neurons, field.name) for field in fields(Neurons)}
+    first, *others = ready.layers
+    facts |= {"learning_rate": first.learning_rate, "inhibition": first.inhibition}
+    facts["layers"] = [[layer.learning_rate, layer.inhibition] for layer in others]
+    clusters = ready.clusters
+    arrays |= {"clusters.number": clusters.number, "clusters.weight": clusters.weight}
+    facts["clusters"] = {"layer": clusters.layer, "given": clusters.given, "ladder": ready.is_ladder}
+    for name, events in (("noted", clusters.noted), ("events", clusters.events)):
+        facts["clusters"][name] = [[event.samples, event.kind, event.cluster] for event in events]
+        places = [event.center for event in events]
+        arrays[f"clusters.{name}"] = np.array(places).reshape(len(events), ready.neurons.centers.shape[1])
+
+
+def _taken(arrays: Mapping[str, Array], facts: Mapping[str, Any]) -> Ready:
+    """The same, back; a file from before there were clusters has none."""
+    rates = [[facts["learning_rate"], facts.get("inhibition", INHIBITION)], *facts.get("layers", [])]
+    layers = []
+    for number, (rate, inhibition) in enumerate(rates):
+        neurons = Neurons(*(arrays[_of(number, field.name)] for field in fields(Neurons)))
+        layers.append(Layer(neurons, float(inhibition), float(rate)))
+    clusters, is_ladder = Clusters.none(len(layers[0].neurons)), False
+    if "clusters" in facts:
+        about = facts["clusters"]
+        is_ladder = bool(about["ladder"])
+        clusters = Clusters(
+            arrays["clusters.number"],
+            arrays["clusters.weight"],
+            int(about["layer"]),
+            int(about["given"]),
+            _events(about["noted"], arrays["clusters.noted"]),
+            _events(about["events"], arrays["clusters.events"]),
+        )
+    return Ready(layers, arrays["low"], arrays["high"], clusters, is_ladder)
+
+
+def _events(facts: list[Any], centers: Array) -> tuple[Event, ...]:
+    return tuple(
+        Event(int(samples), one_of("kind", kind, KINDS), int(cluster), center)
+        for (samples, kind, cluster), center in zip(facts, centers, strict=True)
+    )
+
+
+def _of(layer: int, name: str) -> str:
+    return f"neurons.{name}" if layer == 0 else f"layer{layer}.{name}"
 
 
 def _plain(name: str, value: Any, seed: int | None, arrays: dict[str, Array]) -> Any:
@@ -145,25 +194,47 @@ def _check(learner: Learner, dimensions: int) -> None:
         if learner.received > window:
             raise ValueError("more samples wait than can wait")
         return
-    ready = learner.ready
-    if not (np.isfinite(ready.learning_rate) and ready.learning_rate >= 0):
+    for layer in learner.ready.layers:
+        _check_layer(layer, dtype, dimensions)
+    _check_clusters(learner.ready, dimensions)
+
+
+def _check_layer(layer: Layer, dtype: Any, dimensions: int) -> None:
+    neurons = layer.neurons
+    rates = (layer.learning_rate, layer.inhibition)
+    if not all(np.isfinite(rate) and rate >= 0 for rate in rates):
         raise ValueError("the learning rate is not valid")
-    count = len(ready.neurons.centers)
+    count = len(neurons.centers)
     for field, shape in (("centers", (count, dimensions)), ("widths", (count,))):
-        for array in (getattr(ready.neurons, field), getattr(ready.neurons, _STARTS[field])):
+        for array in (getattr(neurons, field), getattr(neurons, _STARTS[field])):
             if array.shape != shape or array.dtype != dtype or not np.isfinite(array).all() or not count:
                 raise ValueError(f"the {field} have the wrong shape or type, or are not finite")
-    if not (ready.neurons.widths > 0).all() or not (ready.neurons.start_widths > 0).all():
+    if not (neurons.widths > 0).all() or not (neurons.start_widths > 0).all():
         raise ValueError("a width is not positive")
-    if ready.neurons.seen.shape != (1,) or ready.neurons.seen.dtype != np.int64:
+    if neurons.seen.shape != (1,) or neurons.seen.dtype != np.int64:
         raise ValueError("the count of samples is missing")
-    held, born = ready.neurons.held, ready.neurons.born
-    if held.shape != (count, dimensions) or held.dtype != dtype:
+    if neurons.held.shape != (count, dimensions) or neurons.held.dtype != dtype:
         raise ValueError("what is remembered has the wrong shape or type")
-    if born.shape != (count,) or born.dtype != np.int64:
+    if neurons.born.shape != (count,) or neurons.born.dtype != np.int64:
         raise ValueError("the neurons' ages have the wrong shape or type")
+
+
+def _check_clusters(ready: Ready, dimensions: int) -> None:
     if ready.low.shape != (dimensions,) or ready.high.shape != (dimensions,):
         raise ValueError("the domain has the wrong shape")
+    clusters = ready.clusters
+    if not 0 <= clusters.layer < len(ready.layers) or (len(ready.layers) > 1) > ready.is_ladder:
+        raise ValueError("the layers are not what they were")
+    first = ready.layers[0].neurons
+    if any(len(layer.neurons) != len(first) or layer.neurons.seen != first.seen for layer in ready.layers):
+        raise ValueError("the layers do not fit each other")
+    number, weight = clusters.number, clusters.weight
+    if number.shape != (len(first),) or number.dtype != np.int64 or not (number < clusters.given).all():
+        raise ValueError("the clusters have the wrong shape or type")
+    if weight.shape != number.shape or not (np.isfinite(weight) & (weight >= 0)).all():
+        raise ValueError("the weights of neurons have the wrong shape, or are not finite")
+    if any(event.center.shape != (dimensions,) for event in (*clusters.noted, *clusters.events)):
+        raise ValueError("the events have the wrong shape")
 
 
 _STARTS = {"centers": "start", "widths": "start_widths"}

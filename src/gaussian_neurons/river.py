@@ -28,7 +28,7 @@ class RiverGaussianNeurons(base.Clusterer):
     What it learns is what `GaussianNeurons.partial_fit` learns from the same samples, bit for bit. Samples
     wait until somebody asks or 256 are there, since learning from many costs hardly more than from one.
 
-    A cluster has the number of its neuron, 0 to n_neurons - 1, which it keeps while others come and go.
+    A cluster keeps its number while others come and go.
 
     The features are those of the first sample. One that is missing later counts as 0, as elsewhere in river;
     one that only comes later is not looked at. Distances decide, so features should be of about the same
@@ -71,9 +71,9 @@ class RiverGaussianNeurons(base.Clusterer):
         self,
         n_neurons: int = 16,
         width: Any = "auto",
-        inhibition: float = 0.5,
+        inhibition: Any = "auto",
         learning_rate: Any = "auto",
-        init: Any = "uniform",
+        init: Any = "auto",
         domain: Any = None,
         seed: int | None = None,
     ) -> None:
@@ -142,8 +142,8 @@ class RiverGaussianNeurons(base.Clusterer):
         if self._features is None:
             return {}
         model = self._learned()
-        found = zip(np.flatnonzero(model.learned_).tolist(), model.cluster_centers_.tolist(), strict=True)
-        return {neuron: dict(zip(self._features, center, strict=True)) for neuron, center in found}
+        found = zip(model.cluster_numbers_.tolist(), model.cluster_centers_.tolist(), strict=True)
+        return {number: dict(zip(self._features, center, strict=True)) for number, center in found}
 
     def _begin(self, x: Any) -> None:
         """Settle the features: in the order of their names, since that of a dict means nothing."""
@@ -189,10 +189,7 @@ class RiverGaussianNeurons(base.Clusterer):
         return self._model_now()
 
     def _clusters(self, rows: Any) -> NDArray[np.int64]:
-        """The neurons that answer rows most strongly, of those that have learned, (n,)."""
-        model = self._learned()
-        neurons: NDArray[np.int64] = np.append(np.flatnonzero(model.learned_), NO_CLUSTER)
-        return neurons[model.predict(rows)]  # the last of them where there is none
+        return self._learned().predict(rows)
 
     def _learn_waiting(self) -> None:
         model = self._model_now()
