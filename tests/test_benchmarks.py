@@ -15,7 +15,7 @@ from benchmarks.quality.results import Origin, Results, score, scored
 from benchmarks.quality.sets import load, prepared
 from benchmarks.quality.summary import cells, lines
 from benchmarks.quality.systems import SYSTEMS, System, Task, chosen, ours
-from benchmarks.quality.table import document, row, summary_text
+from benchmarks.quality.table import document, row, summary, text
 
 ORIGIN = Origin("1", "as it is", "rows", "a machine", 60.0)
 
@@ -93,6 +93,15 @@ def test_a_system_without_seeds_has_one_turn():
     assert taken == [("ours", 0), ("fixed", 0), ("ours", 1), ("ours", 2)]
 
 
+def test_all_is_run_again_where_that_is_asked_for():
+    results, data = Results("nowhere"), a_set()
+    systems = {"ours": SYSTEMS["ours"]}
+    origin = Origin.of(systems["ours"], data, 60.0)
+    results.add(replace(a_run(), origin=origin))
+    assert sweep.missing(results, systems, [data], 1, 60.0, ours_too=True, again=False) == []
+    assert len(sweep.missing(results, systems, [data], 1, 60.0, ours_too=True, again=True)) == 1
+
+
 def test_what_failed_once_is_not_tried_again():
     results, data = Results("nowhere"), a_set()
     results.add(a_run("Birch", failed="took over 60 s"))
@@ -113,7 +122,7 @@ def test_the_summary_counts_what_failed_as_nothing():
     assert (found["DBSTREAM"].score, found["DBSTREAM"].exact, found["DBSTREAM"].collapsed) == (0.0, 0, 1)
     assert (found["DenStream"].score, found["DenStream"].failed, found["DenStream"].off) == (0.0, 1, None)
     assert "failed" in row(data, SYSTEMS, table)
-    assert "DBSTREAM" in summary_text(list(found.values()))
+    assert "DBSTREAM" in text(summary(list(found.values())))
 
 
 def test_the_document_tells_what_failed(monkeypatch):
@@ -122,9 +131,9 @@ def test_the_document_tells_what_failed(monkeypatch):
     results.add(a_run("ours"))
     results.add(a_run("DenStream", failed="took over 60 s"))
     table = cells(results, SYSTEMS, sets)
-    text = document(lines(table, sets), table, sets, "a machine", 5, 60.0)
-    assert "- DenStream on some/set: took over 60 s" in text
-    assert "| some/set | 4 | 2 | 2 | 1.00 (2) | failed |" in text
+    written = document(lines(table, sets), table, sets, "a machine", 5, 60.0, "")
+    assert "- DenStream on some/set: took over 60 s" in written
+    assert "| some/set | 4 | 2 | 2 | 1.00 (2) | failed |" in written
 
 
 def test_an_unknown_system_is_answered_with_those_that_there_are():

@@ -40,7 +40,7 @@ def chosen_sets(sets: list[LabelledSet], names: str | None) -> list[LabelledSet]
 
 
 def run_sets(arguments: argparse.Namespace) -> None:
-    """Run what is missing, print the tables, write the document and the picture."""
+    """Run what is missing, and print a row for each set."""
     everything = load(arguments.data)
     if not any(data.of_suite for data in everything):
         print(
@@ -51,7 +51,7 @@ def run_sets(arguments: argparse.Namespace) -> None:
     results = Results.read(RESULTS / "quality.json")
     for system in systems.values():
         print(f"{system.name}: {system.settings}; {system.package} {system.version}")
-    given = (arguments.seeds, arguments.limit, arguments.cached)
+    given = (arguments.seeds, arguments.limit, arguments.cached, arguments.again)
     turns = sweep.missing(results, systems, sets, *given)
     print(f"\n{processor()}, one core. Adjusted Rand index, and clusters found in brackets\n")
     print(table.head(systems))
@@ -63,30 +63,34 @@ def run_sets(arguments: argparse.Namespace) -> None:
                     sweep.take(turn, results)
                     results.write()
             progress.print(table.row(data, systems, cells(results, systems, sets)))
-    write_sets(results, everything, arguments)
-
-
-def write_sets(results: Results, sets: list[LabelledSet], arguments: argparse.Namespace) -> None:
-    """Tables and picture of all results that there are, also of those that were not run now."""
-    found = cells(results, SYSTEMS, sets)
-    summary = lines(found, sets)
-    if not summary:
-        print("\nNo system has run on all sets: no summary, and the document stays as it is.")
-        return
-    print(f"\n{table.summary_text(summary)}\n\n{table.LEGEND.replace('*', '')}")
-    text = table.document(summary, found, sets, processor(), arguments.seeds, arguments.limit)
-    replace_file(DOCS / "quality.md", text.encode())
-    picture.draw(found, summary, sets).savefig(DOCS / "quality.png")
-    print("\nWritten: docs/quality.md, docs/quality.png, benchmarks/results/quality.json")
 
 
 def run_drift(arguments: argparse.Namespace) -> None:
     """Run what is missing, print the summary, draw the picture."""
-    path = RESULTS / "drift.json"
-    found = drift.run(path, chosen(arguments.systems), arguments.cached)
-    print(f"\n{drift.summary_text(found)}")
+    found = drift.run(RESULTS / "drift.json", chosen(arguments.systems), arguments.cached, arguments.again)
+    print(f"\n{table.text(drift.rows(found))}")
     drift_picture.draw(found).savefig(DOCS / "drift.png")
     print("\nWritten: docs/drift.png, benchmarks/results/drift.json")
+
+
+def write_document(arguments: argparse.Namespace) -> None:
+    """Summary and picture of all results that there are, also of those that were not run now."""
+    sets = load(arguments.data)
+    found = cells(Results.read(RESULTS / "quality.json"), SYSTEMS, sets)
+    summary = lines(found, sets)
+    if not summary:
+        print("\nNo system has run on all sets: no summary, and docs/quality.md stays as it is.")
+        return
+    print(f"\n{table.text(table.summary(summary))}\n\n{table.LEGEND.replace('*', '')}")
+    if not any(data.of_suite for data in sets):
+        print("\nThat is without the suite: docs/quality.md stays as it is.")
+        return
+    curves = drift.read(RESULTS / "drift.json")
+    about = f"{drift.document()}\n{table.markdown(drift.rows(curves))}\n\n" if curves else ""
+    text = table.document(summary, found, sets, processor(), arguments.seeds, arguments.limit, about)
+    replace_file(DOCS / "quality.md", text.encode())
+    picture.draw(found, summary, sets).savefig(DOCS / "quality.png")
+    print("\nWritten: docs/quality.md, docs/quality.png, benchmarks/results/quality.json")
 
 
 def main() -> None:
@@ -103,6 +107,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--limit", type=float, default=60.0, help="seconds that a run may take")
     parser.add_argument("--cached", action="store_true", help="keep our own results, too")
+    parser.add_argument("--again", action="store_true", help="keep none of what is run")
     arguments = parser.parse_args()
     known = {"sets": run_sets, "drift": run_drift}
     for part in arguments.parts:
@@ -111,6 +116,7 @@ def main() -> None:
     try:
         for part in arguments.parts or known:
             known[part](arguments)
+        write_document(arguments)
     except KeyboardInterrupt:
         sys.exit("\nStopped; the same command carries on.")
 

@@ -3,7 +3,7 @@
 Processes are forked from one that has imported every library, so that none pays for its imports, and each
 has learned from a few rows of noise before anything is measured: what it compiles or loads on first use is
 not counted. Memory is what the highest resident size, while it learned and predicted, was above the one
-before.
+before; what a library had freed by then it may use again unseen, so a MiB or two say little.
 """
 
 import gc
@@ -34,7 +34,7 @@ class Outcome:
     failed: str | None = None
     labels: Array | None = None
     own_count: int | None = None  # of clusters, by its own account
-    microseconds: float | None = None  # of learning, for each row that was presented
+    microseconds: float | None = None  # of processor time, to learn from a row
     mebibytes: float | None = None  # added, at the most
 
 
@@ -45,10 +45,10 @@ def learn_and_predict(send: Callable[[Any], None], key: str, task: Task, x: Arra
     rows = model.rows(x)
     send(None)
     before = _forget_highest()
-    begin = time.perf_counter()
+    begin = time.process_time()  # on one thread: what others do on this machine does not count
     for _ in range(1 if SYSTEMS[key].batch else times):
         model.learn(rows)
-    seconds = time.perf_counter() - begin
+    seconds = time.process_time() - begin
     labels = np.asarray(model.predict(rows))
     highest = None if before is None else (_status("VmHWM") - before) / 2**10
     presented = len(x) * (1 if SYSTEMS[key].batch else times)
@@ -110,8 +110,6 @@ def _listen(pipe: Connection, limit: float, each: Callable[[Any], None]) -> str:
 def _child(pipe: Connection, job: Callable[..., None], arguments: tuple[Any, ...]) -> None:
     warnings.simplefilter("ignore")  # of those that did not converge; what they found tells
     np.seterr(all="ignore")
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     try:
         job(pipe.send, *arguments)
         pipe.send("")

@@ -26,13 +26,14 @@ def missing(
     seeds: int,
     limit: float,
     ours_too: bool,
+    again: bool,
 ) -> list[Turn]:
-    """The turns that no kept result answers."""
+    """The turns that no kept result answers, or all of them."""
     return [
         turn
         for data in sets
         for turn in turns(systems, data, seeds, limit)
-        if not results.answers(*turn, ours_too=ours_too)
+        if again or not results.answers(*turn, ours_too=ours_too)
     ]
 
 

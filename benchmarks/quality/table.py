@@ -12,12 +12,10 @@ LEGEND = """\
 ARI is the adjusted Rand index (1: the true clusters, 0: chance), the mean over the seeds; after it the
 clusters found, the median. *Exact count*, *one or none*: sets on which the number found was the true one, or
 at most one though there are several; a set counts in part where only some seeds do. *Found / true* is the
-median over the sets. *Time a row* is that of learning, as a ratio to ours on the same set, the median over
-the sets. *Memory* is the most that learning and predicting added to the process on any set. A run that failed
-scores 0."""
+median over the sets. *Time a row* is the processor's to learn, as a ratio to ours on the same set, the median
+over the sets. *Memory* is the most that learning and predicting added to the process on any set. A run that
+failed scores 0."""
 
-OF_SUITE = "of Gagolewski's benchmark suite (DOI 10.5281/zenodo.7088171)"
-OF_SCIKIT_LEARN = "that scikit-learn carries (the benchmark suite was not at hand)"
 DOCUMENT = """\
 # How good the clusters are
 
@@ -26,13 +24,13 @@ each with one setting for all sets, out of its own documentation. No set was tun
 
 ![Adjusted Rand index of each system on each set, with the clusters found](quality.png)
 
-Over {sets}:
+Over {sets} sets of Gagolewski's benchmark suite (DOI 10.5281/zenodo.7088171):
 
 {lines}
 
 {legend}
 
-## How it was measured
+{drift}## How it was measured
 
 {machine}, one core. Columns are standardised and rows shuffled, once for all. Online systems see each row
 once, on sets under {small} rows ten times over; batch systems see all rows at once. Then each row is
@@ -45,7 +43,7 @@ its documentation differ, it has the one with which it does better here.
 
 ## Each set
 
-Adjusted Rand index, and clusters found. Sets with an asterisk come with scikit-learn.
+Adjusted Rand index, and clusters found. Sets with an asterisk come with scikit-learn and do not count above.
 
 {each}
 """
@@ -56,6 +54,11 @@ def short(value: float | None, digits: int = 0) -> str:
     if value is None:
         return "–"
     return f"{value:.{digits}f}" if digits or value != int(value) else f"{int(value)}"
+
+
+def ratio(value: float | None) -> str:
+    """To two digits."""
+    return "–" if value is None else f"{value:.{2 if value < 1 else 1 if value < 10 else 0}f}"
 
 
 def parts(value: float) -> str:
@@ -94,15 +97,19 @@ def facts(line: Line) -> tuple[str, ...]:
         parts(line.collapsed),
         str(line.failed),
         short(line.off, 2),
-        "1" if line.key == OURS else "–" if line.slower is None else f"{line.slower:.2g}",
+        "1" if line.key == OURS else ratio(line.slower),
         short(line.mebibytes, 1),
     )
 
 
-def summary_text(lines: Sequence[Line]) -> str:
-    """The lines in a terminal."""
-    rows = [HEAD, *(facts(line) for line in lines)]
-    widths = [max(len(row[k]) for row in rows) for k in range(len(HEAD))]
+def summary(lines: Sequence[Line]) -> list[tuple[str, ...]]:
+    """A row for each system, under a head."""
+    return [HEAD, *(facts(line) for line in lines)]
+
+
+def text(rows: Sequence[Sequence[str]]) -> str:
+    """Rows in a terminal."""
+    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
     return "\n".join(
         "  ".join(
             f"{word:<{width}}" if k == 0 else f"{word:>{width}}"
@@ -119,21 +126,22 @@ def document(
     machine: str,
     seeds: int,
     limit: float,
+    drift: str,
 ) -> str:
     """docs/quality.md."""
     shown = {key: SYSTEMS[key] for key in SYSTEMS if any(key == known for known, _ in table)}
     settings = [(it.name, f"{it.package} {it.version}", it.settings) for it in shown.values()]
-    suite = any(data.of_suite for data in sets)
     text = DOCUMENT.format(
-        sets=f"{len(counted(sets))} sets {OF_SUITE if suite else OF_SCIKIT_LEARN}",
-        lines=_markdown([HEAD, *(facts(line) for line in lines)]),
+        sets=len(counted(sets)),
+        lines=markdown(summary(lines)),
         legend=LEGEND,
         machine=machine,
         small=f"{SMALL:,}",
         last_seed=seeds - 1,
         limit=f"{limit:g}",
-        settings=_markdown([("", "version", "settings"), *settings]),
-        each=_markdown(_rows(shown, table, sets)),
+        drift=drift,
+        settings=markdown([("", "version", "settings"), *settings]),
+        each=markdown(_rows(shown, table, sets)),
     )
     failures = [
         f"- {SYSTEMS[key].name} on {name}: {cell.failed}\n"
@@ -160,6 +168,7 @@ def _rows(
     return [head, *rows]
 
 
-def _markdown(rows: Sequence[Sequence[str]]) -> str:
+def markdown(rows: Sequence[Sequence[str]]) -> str:
+    """Rows in a document."""
     lines = [rows[0], ["---"] * len(rows[0]), *rows[1:]]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
