@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard native/*)
 
-.PHONY: demo test lint format bench help clean
+.PHONY: demo test lint format bench bench-quality help clean
 
 demo: .venv/ready-demo  ## learn the strokes of handwritten digits; leaves out/demo.png
 	@$(BIN)/gaussian-neurons demo
@@ -25,10 +25,14 @@ bench: .venv/ready-dev  ## speed and memory beside the NumPy reference; samplers
 	@$(BIN)/python -m benchmarks.speed
 	@$(BIN)/python -m benchmarks.streams
 
-.venv/bin/pip:
+bench-quality: .venv-bench/ready  ## clusters found beside other libraries, and while they drift; OPTIONS='--only ours'
+	@.venv-bench/bin/python -m benchmarks.quality $(OPTIONS)
+
+# The peers have an environment of their own: what they ask for shall not change what is tested.
+.venv/bin/pip .venv-bench/bin/pip:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "Python 3.11 or newer is needed; say which with: make PYTHON=python3.12 ..."; exit 1; }
-	@$(PYTHON) -m venv .venv
+	@$(PYTHON) -m venv $(@:/bin/pip=)
 
 .venv/ready-demo: .venv/bin/pip $(SOURCES)
 	@echo "Setting up .venv: compiling the core takes about half a minute."
@@ -40,8 +44,13 @@ bench: .venv/ready-dev  ## speed and memory beside the NumPy reference; samplers
 	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@ .venv/ready-demo
 
+.venv-bench/ready: .venv-bench/bin/pip $(SOURCES)
+	@echo "Setting up .venv-bench: the core is compiled, and other libraries are fetched to compare with."
+	@.venv-bench/bin/pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	@touch $@
+
 help:  ## this
-	@grep -E "^[a-z]+:.*##" Makefile | sed -E "s/:.*##/ /"
+	@grep -E "^[a-z-]+:.*##" Makefile | sed -E "s/:.*##/ /"
 
 clean:
-	rm -rf .venv build out
+	rm -rf .venv .venv-bench build out

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from gaussian_neurons.bad_rows import BadRow
 from gaussian_neurons.datasets import ImageSet
-from gaussian_neurons.datasets.synthetic import Mixture, TwoMoons
+from gaussian_neurons.datasets.synthetic import Drifting, Mixture, TwoMoons
 from gaussian_neurons.sampling import (
     Chunk,
     Iterated,
@@ -38,6 +38,7 @@ STREAMS = {
     "rows": lambda: Rows(np.arange(14.0).reshape(7, 2)),
     "shuffled rows": lambda: Rows(np.arange(14.0).reshape(7, 2), shuffle=True, seed=3),
     "mixture": lambda: Mixture(5, 3, seed=3, noise=0.1, drift=0.2, period=50, new_every=20),
+    "drifting": lambda: Drifting(3, 3, seed=3, noise=0.1, life=50),
     "moons": lambda: TwoMoons(seed=3),
     "iterated": lambda: Iterated([np.full(2, float(k)) for k in range(400)]),
 }
@@ -134,6 +135,7 @@ SAME_BITS_EVERYWHERE = {
     "neighbourhoods": "102f825e0bf16b76d694ccf200a91936",
     "rows": "dc20928e08cb83ea2b68412f60c24c0a",
     "mixture": "8373264e0339aae75c6ac3bb2a29c2c1",
+    "drifting": "a697e1f9c120fb0c889ae0df04c19e6c",
     "moons": "76b23eb4dd37365eea64f91040c3b5e0",
 }
 
@@ -148,6 +150,7 @@ def test_samples_are_the_same_bits_on_every_machine(name):
         "neighbourhoods": lambda: Neighbourhoods(images, 5, 0.1, seed=2**40 + 7),
         "rows": lambda: Rows(np.arange(50.0)[:, None], shuffle=True, seed=3),
         "mixture": lambda: Mixture(6, 3, seed=5, **drift, dtype=np.float64),
+        "drifting": lambda: Drifting(3, 3, seed=5, noise=0.1, life=400, dtype=np.float64),
         "moons": lambda: TwoMoons(seed=5, dtype=np.float64),
     }[name]()
     samples = stream.seek(2**32 - 500).read(1000)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gaussian_neurons.datasets.synthetic import Mixture, TwoMoons
+from gaussian_neurons.datasets.synthetic import Drifting, Mixture, TwoMoons
 
 
 def test_a_mixture_is_what_it_says():
@@ -44,8 +44,49 @@ def test_clusters_come_one_after_the_other():
     assert stream.position == 1000
 
 
+def test_a_cluster_goes_straight_all_its_life():
+    stream = Drifting(1, seed=1, life=1000, gone=0.0)
+    (begin,) = (t for t in range(1, 1001) if stream.labels_at(t) != stream.labels_at(t - 1))
+    (label,) = stream.labels_at(begin)
+    places = np.concatenate([stream.centers_at(begin + t) for t in (0, 250, 500, 750)])
+    assert np.diff(places, axis=0) == pytest.approx(np.tile((places[3] - places[0]) / 3, (3, 1)))
+    assert np.linalg.norm(places[3] - places[0]) > 0.1
+    assert stream.labels_at(begin + 999) == label
+    assert stream.labels_at(begin + 1000) == label + 1
+    assert stream.centers_at(begin + 16_000) == pytest.approx(places[:1])  # by then another, on the same way
+    assert stream.labels_at(begin + 16_000) == label + 16
+
+
+def test_drifting_samples_lie_around_what_is_there():
+    stream = Drifting(5, seed=1, spread=0.02, noise=0.2, life=10_000, dtype=np.float64)
+    x, labels = stream.seek(35_000).read_labelled(500)
+    assert (labels == -1).mean() == pytest.approx(0.2, abs=0.06)
+    there = dict(zip(stream.labels_at(35_250).tolist(), stream.centers_at(35_250), strict=True))
+    assert set(labels) <= {-1, *there}
+    for label, center in there.items():
+        own = x[labels == label]
+        assert len(own) == pytest.approx(400 / len(there), rel=0.4)
+        assert own.mean(axis=0) == pytest.approx(center, abs=0.01)
+
+
+def test_clusters_come_and_go_and_keep_apart():
+    stream = Drifting(6, seed=2, life=1000, gone=0.4)
+    seen: dict[int, list[int]] = {}
+    for t in range(0, 20_000, 10):
+        labels, centers = stream.labels_at(t), stream.centers_at(t)
+        gaps = np.linalg.norm(centers[:, None] - centers, axis=2) + np.eye(len(centers))
+        assert gaps.min() >= 6 * stream.spread - 1e-9
+        assert 1 <= len(labels) <= 6
+        for label in labels.tolist():
+            seen.setdefault(label, []).append(t)
+    lives = [times[-1] - times[0] + 10 for times in seen.values()]
+    assert max(lives) <= 1000
+    assert min(lives[6:-6]) < 400  # some are gone early
+    assert all(len(times) * 10 == life for times, life in zip(seen.values(), lives, strict=True))
+
+
 def test_other_precisions_are_refused():
-    for make in (Mixture, TwoMoons):
+    for make in (Mixture, Drifting, TwoMoons):
         with pytest.raises(ValueError, match="dtype must be one of float32, float64"):
             make(dtype=int)
 
@@ -53,6 +94,8 @@ def test_other_precisions_are_refused():
 def test_clusters_that_do_not_fit_are_refused():
     with pytest.raises(ValueError, match="do not fit into the unit box"):
         Mixture(50, spread=0.1)
+    with pytest.raises(ValueError, match="cannot move about in the unit box"):
+        Drifting(50, spread=0.1)
 
 
 def test_moons_are_half_circles():

@@ -7,19 +7,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gaussian_neurons.datasets.places import apart, directions, ways
 from gaussian_neurons.sampling import native
-from gaussian_neurons.sampling.reference import NOISE, SHUFFLE, SYNTHETIC
+from gaussian_neurons.sampling.reference import NOISE, PLACE, SYNTHETIC
 from gaussian_neurons.sampling.stream import Chunk, Stream, fingerprint
 from gaussian_neurons.settings import checked_centers, checked_precision, checked_seed, number, whole_number
 
 Array = NDArray[Any]
 Labels = NDArray[np.int64]
 
-TRIES = 10_000  # places that are tried for clusters that keep their distance
+TURNS = 16  # drifting clusters, one after the other, until their ways repeat
 
 
 class _Synthetic(Stream):
     """Streams that know the cluster of each sample."""
+
+    n_features: int  # D, from the start
 
     @abstractmethod
     def draw_labelled(self, first: int, count: int) -> tuple[Array, Labels]:
@@ -80,11 +83,11 @@ class Mixture(_Synthetic):
         self.dtype = checked_precision(dtype)
         if np.ndim(clusters) == 0:
             count = whole_number("clusters", clusters)
-            self.places = _apart(count, whole_number("n_features", n_features), 6 * self.spread, self.seed)
+            self.places = apart(count, whole_number("n_features", n_features), 6 * self.spread, self.seed)
         else:
             self.places = checked_centers("clusters", clusters, None, np.shape(clusters)[-1])
         self.n_features = self.places.shape[1]
-        self._ways = _directions(len(self.places), self.n_features, self.seed)
+        self._ways = directions(len(self.places), self.n_features, self.seed)
 
     def __repr__(self) -> str:
         return f"Mixture({len(self.places)} clusters in {self.n_features} columns, seed={self.seed})"
@@ -101,16 +104,9 @@ class Mixture(_Synthetic):
 
     def draw_labelled(self, first: int, count: int) -> tuple[Array, Labels]:  # noqa: D102
         t = first + np.arange(count)
-        D = self.places.shape[1]
-        drawn = native.words(self.seed, SYNTHETIC, first, count, 2 + D)
-        labels = (drawn[:, 0].astype(np.uint64) * self._there(t).astype(np.uint64) >> np.uint64(32)).astype(
-            int
-        )
-        normals = native.normals(self.seed, NOISE, first, count, D).astype(np.float64)
-        x = self._centers(labels, t) + self.spread * normals
-        is_noise = drawn[:, 1] * 2.0**-32 < self.noise
-        x[is_noise] = drawn[is_noise, 2:] * 2.0**-32
-        return x.astype(self.dtype), np.where(is_noise, -1, labels)
+        drawn = native.words(self.seed, SYNTHETIC, first, count, 2 + self.n_features)
+        labels = _one_of(self._there(t), drawn[:, 0])
+        return _scattered(self, labels, self._centers(labels, t), drawn, first)
 
     def _there(self, t: NDArray[np.int64]) -> NDArray[np.int64]:
         """How many clusters have come by sample t."""
@@ -124,6 +120,106 @@ class Mixture(_Synthetic):
             part = t % self.period / self.period
             away = 1 - np.abs(2 * part - 1)  # 0 at the beginning, 1 half way, 0 at the end
             centers = centers + (self.drift * away)[:, None] * self._ways[labels]
+        return centers
+
+
+class Drifting(_Synthetic):
+    """Gaussian clusters that wander through the unit box, vanish, and appear elsewhere.
+
+    There are `clusters` seats, and on each one cluster follows the other. Each goes straight from one end of
+    its way to the other, all in the same time, and is gone for the last part of it, shorter or longer; on the
+    first seat none is. No two come nearer than six spreads. After 16 on each seat the ways repeat, but no
+    label is used twice.
+
+    Parameters
+    ----------
+    clusters : how many there are at most
+    n_features : D
+    seed : whole number
+    spread : standard deviation of a cluster in each column
+    life : samples from the coming of a cluster to that of the next on its seat
+    gone : mean part of a life for which a cluster is gone, at most 1/2
+    noise : part of the samples that is uniform over the unit box
+    dtype : float32 or float64
+
+    Examples
+    --------
+    >>> stream = Drifting(4, seed=0, life=1000)
+    >>> x, labels = stream.read_labelled(3000)
+    >>> [len(stream.labels_at(t)) for t in (0, 600, 1200, 1800)]
+    [2, 4, 3, 3]
+    >>> stream.centers_at(0).shape
+    (2, 2)
+    """
+
+    def __init__(
+        self,
+        clusters: int = 6,
+        n_features: int = 2,
+        seed: int = 0,
+        *,
+        spread: float = 0.02,
+        life: int = 25_000,
+        gone: float = 0.3,
+        noise: float = 0.0,
+        dtype: Any = np.float32,
+    ) -> None:
+        self.seed = checked_seed(seed)
+        self.clusters = whole_number("clusters", clusters)
+        self.n_features = whole_number("n_features", n_features)
+        self.spread = number("spread", spread, least=0.0)
+        self.life = whole_number("life", life)
+        self.gone = number("gone", gone, least=0.0, most=0.5)
+        self.noise = number("noise", noise, least=0.0, most=1.0)
+        self.dtype = checked_precision(dtype)
+        drawn = native.words(self.seed, PLACE, 0, self.clusters, 1)[:, 0]
+        self._ages = _one_of(np.full(self.clusters, self.life), drawn)  # at sample 0
+        births = np.arange(TURNS)[:, None] * self.life - self._ages
+        self._ways = ways(births, self.life, self.n_features, 6 * self.spread, self.seed)
+
+    def __repr__(self) -> str:
+        return f"Drifting({self.clusters} clusters in {self.n_features} columns, seed={self.seed})"
+
+    def describe(self) -> Mapping[str, Any]:  # noqa: D102
+        told = ("clusters", "n_features", "seed", "spread", "life", "gone", "noise")
+        facts = {name: getattr(self, name) for name in told}
+        return {**super().describe(), **facts, "dtype": self.dtype.name}
+
+    def labels_at(self, t: int) -> Labels:
+        """The clusters that are there at sample t."""
+        labels, there = self._all(np.array([t]))
+        return labels[there]
+
+    def centers_at(self, t: int) -> Array:
+        """Where they are, in the same order: (n_clusters, n_features)."""
+        labels = self.labels_at(t)
+        return self._centers(labels, np.full(len(labels), t))
+
+    def draw_labelled(self, first: int, count: int) -> tuple[Array, Labels]:  # noqa: D102
+        t = first + np.arange(count)
+        drawn = native.words(self.seed, SYNTHETIC, first, count, 2 + self.n_features)
+        labels, there = self._all(t)
+        chosen = _one_of(there.sum(axis=1), drawn[:, 0])
+        seat = np.argmax(there.cumsum(axis=1) > chosen[:, None], axis=1)
+        labels = labels[np.arange(count), seat]
+        return _scattered(self, labels, self._centers(labels, t), drawn, first)
+
+    def _all(self, t: NDArray[np.int64]) -> tuple[Labels, NDArray[np.bool_]]:
+        """Whose turn it is on each seat, and whether it is there: (n, clusters) both."""
+        turn, age = np.divmod(t[:, None] + self._ages, self.life)
+        labels = turn * self.clusters + np.arange(self.clusters)
+        known, which = np.unique(labels, return_inverse=True)
+        # Of the same counters as the ages, but another word of them.
+        parts = [native.words(self.seed, PLACE, int(label), 1, 2)[0, 1] * 2.0**-32 for label in known]
+        there = age < self.life * (1 - 2 * self.gone * np.array(parts))[which.reshape(labels.shape)]
+        there[:, 0] = True
+        return labels, there
+
+    def _centers(self, labels: Labels, t: NDArray[np.int64]) -> Array:
+        turn, seat = np.divmod(labels, self.clusters)
+        way = self._ways[turn % TURNS, seat]
+        part = (t + self._ages[seat]) % self.life / self.life
+        centers: Array = way[:, 0] + part[:, None] * (way[:, 1] - way[:, 0])
         return centers
 
 
@@ -167,30 +263,17 @@ class TwoMoons(_Synthetic):
         return x.astype(self.dtype), moon
 
 
-def _apart(count: int, features: int, least: float, seed: int) -> Array:
-    """Places in the unit box, a little inside, that keep their distance: (count, features)."""
-    candidates = 0.1 + 0.8 * 2.0**-32 * native.words(seed, SHUFFLE, 0, TRIES, features)
-    found: list[Array] = []
-    for place in candidates:
-        if all(_length(place - other) >= least for other in found):
-            found.append(place)
-            if len(found) == count:
-                return np.array(found)
-    raise ValueError(
-        f"{count} clusters at least {least:g} apart (six spreads) do not fit into the unit box: only "
-        f"{len(found)} did. Make the spread smaller, or give their places."
-    )
+def _one_of(many: NDArray[np.int64], words: NDArray[np.uint32]) -> NDArray[np.int64]:
+    """For each random word a whole number below the given one."""
+    return (words.astype(np.uint64) * many.astype(np.uint64) >> np.uint64(32)).astype(np.int64)
 
 
-def _directions(count: int, features: int, seed: int) -> Array:
-    """Unit vectors in random directions, (count, features)."""
-    ways = native.normals(seed, SHUFFLE, 0, count, features).astype(np.float64)
-    return np.array([way / _length(way) for way in ways])
-
-
-def _length(vector: Array) -> float:
-    """The length of a vector, summed in one order on every machine."""
-    total = 0.0
-    for value in vector.tolist():
-        total += value * value
-    return float(np.sqrt(total))
+def _scattered(
+    stream: Mixture | Drifting, labels: Labels, centers: Array, drawn: NDArray[np.uint32], first: int
+) -> tuple[Array, Labels]:
+    """Samples around centers, or anywhere: what the second random word of each says."""
+    normals = native.normals(stream.seed, NOISE, first, *centers.shape).astype(np.float64)
+    x = centers + stream.spread * normals
+    is_noise = drawn[:, 1] * 2.0**-32 < stream.noise
+    x[is_noise] = drawn[is_noise, 2:] * 2.0**-32
+    return x.astype(stream.dtype), np.where(is_noise, -1, labels)

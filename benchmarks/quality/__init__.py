@@ -1,0 +1,1 @@
+"""How good the clusters are that are found without being told how many, beside other libraries."""

@@ -1,0 +1,162 @@
+"""Clusters that move, vanish and appear: who follows them.
+
+A window at a time, each system first predicts the rows that come next, is scored, and only then learns from
+them. Columns are scaled by the mean and deviation of the first window, which is all that a stream offers.
+"""
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from benchmarks.quality.measure import in_a_process, warm_up
+from benchmarks.quality.progress import Progress
+from benchmarks.quality.results import score
+from benchmarks.quality.systems import OURS, SYSTEMS, System, Task
+from benchmarks.speed import processor
+from gaussian_neurons.datasets.synthetic import Drifting
+from gaussian_neurons.persistence import replace_file
+
+SAMPLES, WINDOW = 100_000, 1_000
+LIMIT = 300.0  # seconds for the whole stream
+DOCUMENT = """\
+## Clusters that move
+
+`datasets.synthetic.Drifting`: up to {clusters} clusters in the plane wander, vanish and appear elsewhere,
+with {noise} of noise, for {samples} samples. Each window of {window} rows is predicted, scored, and only then
+learned from. Columns are scaled by the first window. The settings are those below, seed 0; systems that are
+told a number are told {clusters}, the most that there are at once.
+
+![Where the clusters are; the index and the number found along the stream](drift.png)
+
+The means are over the windows; *count off by* is the number of clusters found too many or too few.
+"""
+ONLINE = (OURS, "DBSTREAM", "DenStream", "STREAMKMeans", "MiniBatchKMeans")
+
+
+def stream() -> Drifting:
+    """At most six clusters; each goes across the unit box in 25,000 samples. One row in 20 is noise."""
+    return Drifting(6, seed=0, spread=0.02, life=25_000, gone=0.3, noise=0.05, dtype="float64")
+
+
+@dataclass(frozen=True)
+class Point:
+    """A window: predicted, then learned from."""
+
+    t: int  # samples before it
+    clusters: int  # how many there are in the middle of it
+    score: float  # adjusted Rand index, rows of noise left out
+    found: int  # labels among the rows predicted, -1 not counted
+    own_count: int | None
+    microseconds: float  # of processor time, to learn from a row
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A system along the stream."""
+
+    system: str
+    origin: Mapping[str, Any]  # where it is the same, the curve need not be run again
+    failed: str | None
+    points: list[Point]
+
+    @property
+    def score(self) -> float:
+        """The mean over the windows that it came to."""
+        return fmean(point.score for point in self.points) if self.points else 0.0
+
+    @property
+    def off(self) -> float:
+        """How many clusters too few or too many, the mean over the windows."""
+        return fmean(abs(point.found - point.clusters) for point in self.points) if self.points else 0.0
+
+
+def follow(send: Callable[[Any], None], key: str) -> None:
+    """Predict and learn, window by window, in a process of its own."""
+    source = stream()
+    task = Task(source.n_features, source.clusters, seed=0)
+    warm_up(key, task)
+    model = SYSTEMS[key].make(task)
+    first, _ = source.read_labelled(WINDOW)
+    mean, deviation = first.mean(axis=0), first.std(axis=0)
+    send(None)
+    model.learn(model.rows((first - mean) / deviation))
+    while source.position < SAMPLES:
+        t = source.position
+        x, truth = source.read_labelled(WINDOW)
+        rows = model.rows((x - mean) / deviation)
+        index, found = score(truth + 1, model.predict(rows))
+        count = model.count()
+        begin = time.process_time()
+        model.learn(rows)
+        microseconds = (time.process_time() - begin) / WINDOW * 1e6
+        there = len(source.labels_at(t + WINDOW // 2))
+        send(Point(t, there, index, found, count, microseconds))
+
+
+def origin(system: System) -> dict[str, Any]:
+    """What a curve comes from."""
+    facts = {"stream": dict(stream().describe()), "samples": SAMPLES, "window": WINDOW, "limit": LIMIT}
+    return {"version": system.version, "settings": system.settings, "machine": processor(), **facts}
+
+
+def run(path: Path, systems: Mapping[str, System], ours_too: bool, again: bool) -> dict[str, Curve]:
+    """Run what is missing; all curves that there are then, in their order."""
+    curves = read(path)
+    wanted = [key for key in ONLINE if key in systems]
+    old = [key for key in wanted if (curve := curves.get(key)) and curve.origin == origin(systems[key])]
+    missing = [key for key in wanted if again or key not in old or (key == OURS and not ours_too)]
+    print(f"\n{stream()!r}, {SAMPLES:,} samples: each window of {WINDOW:,} is predicted, then learned from")
+    with Progress(len(missing) * (SAMPLES // WINDOW)) as progress:
+        for key in missing:
+            points: list[Point] = []
+
+            def each(point: Point, key: str = key, points: list[Point] = points) -> None:
+                points.append(point)
+                progress.say(f"{key}: sample {point.t:,}, ARI {point.score:.2f}")
+
+            why = in_a_process(follow, key, limit=LIMIT, each=each)
+            curves[key] = Curve(key, origin(systems[key]), why or None, points)
+            write(path, curves)
+    return {key: curves[key] for key in ONLINE if key in curves}
+
+
+def read(path: Path) -> dict[str, Curve]:
+    """What an earlier command left."""
+    found = json.loads(path.read_text())["curves"] if path.exists() else []
+    curves = [Curve(**facts | {"points": [Point(*point) for point in facts["points"]]}) for facts in found]
+    return {curve.system: curve for curve in curves}
+
+
+def write(path: Path, curves: Mapping[str, Curve]) -> None:
+    """Replace the file. A point is a list, in the order of its fields."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    facts = [
+        asdict(curve) | {"points": [list(asdict(p).values()) for p in curve.points]}
+        for curve in curves.values()
+    ]
+    lines = ",\n".join(json.dumps(curve) for curve in facts)
+    replace_file(path, f'{{"curves": [\n{lines}\n]}}\n'.encode())
+
+
+def rows(curves: Mapping[str, Curve]) -> list[tuple[str, ...]]:
+    """A row for each system, under a head."""
+    found = [("", "mean ARI", "count off by", "µs a row", "")]
+    for key, curve in curves.items():
+        system = SYSTEMS[key]
+        name = f"{system.name}{f' ({system.remark})' if system.remark else ''}"
+        microseconds = fmean(point.microseconds for point in curve.points) if curve.points else 0.0
+        failed = f"{curve.failed}, after {len(curve.points)} windows" if curve.failed else ""
+        found.append((name, f"{curve.score:.3f}", f"{curve.off:.2f}", f"{microseconds:.1f}", failed))
+    return found
+
+
+def document() -> str:
+    """What there is to say about it in docs/quality.md, but for the numbers."""
+    source = stream()
+    return DOCUMENT.format(
+        samples=f"{SAMPLES:,}", window=f"{WINDOW:,}", clusters=source.clusters, noise=f"{source.noise:.0%}"
+    )

@@ -1,0 +1,145 @@
+"""A field for each system and set: its colour the index, on it the clusters found; above, the means."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from benchmarks.quality.sets import LabelledSet
+from benchmarks.quality.summary import Cell, Line
+from benchmarks.quality.systems import OURS, SYSTEMS
+from benchmarks.quality.table import short
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+INK, PALE, MARK = "#22303c", "#8a949c", "#d1495b"
+COLOURS = ("#f6f5f1", "#cfe3e2", "#7fb7be", "#3a7d8c", "#164e63")  # from chance to the true clusters
+FIELD = (0.92, 0.31)  # inches, wide and high
+TITLE = "Clusters found, where nobody says how many there are"
+SUBTITLE = (
+    "One setting for all sets, out of each library's documentation; standardised columns, nothing tuned"
+)
+KEY = (
+    "Left in a field: adjusted Rand index, 1 for the true clusters, 0 for chance.   "
+    "Right: clusters found; bold if as many as there are, red if one or none."
+)
+LINES = {
+    "Gaussian neurons": "Gaussian\nneurons",
+    "Hypersphere ART": "Hypersphere\nART",
+    "Gaussian ART": "Gaussian\nART",
+    "Bayesian mixture": "Bayesian\nmixture",
+    "STREAMKMeans": "STREAM\nKMeans",
+    "MiniBatchKMeans": "MiniBatch\nKMeans",
+}
+
+
+def draw(
+    table: Mapping[tuple[str, str], Cell], lines: Sequence[Line], sets: Sequence[LabelledSet]
+) -> "Figure":
+    """The picture, of the systems that have a line."""
+    from matplotlib.figure import Figure
+
+    keys = [line.key for line in lines]
+    rows = [(data, [table.get((key, data.name)) for key in keys]) for data in sets]
+    wide, fields = len(keys) * FIELD[0] + 2.6, len(rows) * FIELD[1]
+    high = fields + 3.1
+    figure = Figure(figsize=(wide, high), dpi=150)
+    left, across = 1.75 / wide, 1 - 2.6 / wide
+    _fields(figure.add_axes((left, 0.5 / high, across, fields / high)), rows, keys)
+    _bars(figure.add_axes((left, (fields + 1.15) / high, across, 1.0 / high)), lines)
+    figure.text(0.02, 1 - 0.2 / high, TITLE, fontsize=13, weight="bold", color=INK, va="top")
+    figure.text(0.02, 1 - 0.5 / high, SUBTITLE, fontsize=8.5, color=PALE, va="top")
+    figure.text(0.02, 0.2 / high, KEY, fontsize=8, color=PALE)
+    return figure
+
+
+def _fields(axes: "Axes", rows: Sequence[tuple[LabelledSet, list[Cell | None]]], keys: Sequence[str]) -> None:
+    from matplotlib.colors import LinearSegmentedColormap
+
+    colours = LinearSegmentedColormap.from_list("index", COLOURS)
+    values = np.array([[cell.score if cell else np.nan for cell in cells] for _, cells in rows])
+    axes.imshow(np.clip(values, 0, 1), cmap=colours, vmin=0, vmax=1, aspect="auto")
+    for y, (_, cells) in enumerate(rows):
+        for x, cell in enumerate(cells):
+            if cell is not None:
+                _write(axes, x, y, cell)
+    suite = sum(data.of_suite for data, _ in rows)
+    axes.set_xticks(np.arange(len(keys)), [])
+    axes.set_yticks(np.arange(len(rows)), [data.name for data, _ in rows])
+    axes.tick_params(length=0, labelsize=8.5, labelcolor=INK)
+    second = axes.secondary_yaxis("right")
+    second.set_yticks(np.arange(len(rows)), [f"{data.clusters}" for data, _ in rows])
+    second.tick_params(length=0, labelsize=8.5, labelcolor=INK)
+    second.spines[:].set_visible(False)
+    axes.text(len(keys) - 0.5, -0.95, " true\n number", fontsize=7, color=PALE, va="center", ha="left")
+    axes.set_xticks(np.arange(len(keys) - 1) + 0.5, minor=True)
+    axes.set_yticks(np.arange(len(rows) - 1) + 0.5, minor=True)
+    axes.grid(which="minor", color="white", linewidth=1.5)
+    axes.tick_params(which="minor", length=0)
+    axes.spines[:].set_visible(False)
+    if 0 < suite < len(rows):
+        axes.axhline(suite - 0.5, color="white", linewidth=7)
+    for before in _borders(keys):
+        axes.axvline(before - 0.5, color="white", linewidth=7)
+
+
+def _borders(keys: Sequence[str]) -> list[int]:
+    """Columns with which another kind of system begins."""
+    remarks = [SYSTEMS[key].remark for key in keys]
+    return [k for k in range(1, len(keys)) if remarks[k] != remarks[k - 1]]
+
+
+def _write(axes: "Axes", x: int, y: int, cell: Cell) -> None:
+    """The index, and the clusters found: bold where they are as many as there are, red where one or none."""
+    dark = cell.score > 0.64
+    ink = "white" if dark else INK
+    if cell.found is None:
+        axes.text(x, y, "failed", fontsize=7, color=MARK, ha="center", va="center", style="italic")
+        return
+    axes.text(x - 0.4, y, f"{max(cell.score, 0):.2f}", fontsize=8, color=ink, ha="left", va="center")
+    exact, collapsed = cell.found == cell.clusters, cell.found <= 1 < cell.clusters
+    colour = MARK if collapsed else ink
+    weight = "bold" if exact or collapsed else "normal"
+    alpha = 1.0 if exact or collapsed else 0.75
+    axes.text(
+        x + 0.42,
+        y,
+        short(cell.found),
+        fontsize=8,
+        color=colour,
+        weight=weight,
+        alpha=alpha,
+        ha="right",
+        va="center",
+    )
+
+
+def _bars(axes: "Axes", lines: Sequence[Line]) -> None:
+    for x, line in enumerate(lines):
+        system = SYSTEMS[line.key]
+        colour = MARK if line.key == OURS else COLOURS[3] if not system.remark else "#b9c2c6"
+        axes.bar(x, max(line.score, 0), width=0.72, color=colour)
+        axes.text(x, max(line.score, 0) + 0.03, f"{line.score:.2f}", ha="center", fontsize=9, color=INK)
+        name = LINES.get(system.name, system.name)
+        axes.text(
+            x,
+            -0.1,
+            name,
+            ha="center",
+            va="top",
+            fontsize=8,
+            color=INK,
+            weight="bold" if line.key == OURS else "normal",
+        )
+        axes.text(x, -0.43, system.remark, ha="center", va="top", fontsize=7, color=PALE)
+    axes.set_xlim(-0.5, len(lines) - 0.5)
+    axes.set_ylim(0, 1)
+    axes.set_xticks([])
+    axes.set_yticks([])
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.spines["bottom"].set_color(PALE)
+    axes.set_ylabel(
+        f"mean ARI over\n{lines[0].sets} sets", rotation=0, ha="right", va="center", fontsize=8.5, color=INK
+    )

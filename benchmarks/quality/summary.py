@@ -1,0 +1,101 @@
+"""What the runs come to: a cell for each system and set, a line for each system."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean, median
+
+from benchmarks.quality.results import Results, Run
+from benchmarks.quality.sets import LabelledSet
+from benchmarks.quality.systems import OURS, System
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A system on a set, over its seeds. A run that failed scores 0."""
+
+    score: float  # mean
+    found: float | None  # median, None where all failed
+    clusters: int
+    exact: float  # part of the runs that found the true number
+    collapsed: float  # part of the runs that found one cluster or none where there are several
+    failed: str | None
+    microseconds: float | None  # median
+    mebibytes: float | None  # median
+
+
+@dataclass(frozen=True)
+class Line:
+    """A system over all sets. Sets count as parts where only some of the seeds do."""
+
+    key: str
+    sets: int
+    score: float  # mean over the sets
+    exact: float  # sets
+    collapsed: float  # sets
+    failed: int  # sets
+    off: float | None  # median over the sets of clusters found, as a ratio to the true number
+    slower: float | None  # median over the sets of its time a row, as a ratio to ours
+    mebibytes: float | None  # the most, over the sets
+
+
+def cell(runs: Sequence[Run]) -> Cell:
+    """Over the seeds of one system on one set."""
+    done = [run for run in runs if run.failed is None]
+    times = [run.microseconds for run in done if run.microseconds is not None]
+    sizes = [run.mebibytes for run in done if run.mebibytes is not None]
+    counts = [run.found for run in done if run.found is not None]
+    true = runs[0].clusters
+    return Cell(
+        fmean(run.score or 0.0 for run in runs),
+        median(counts) if counts else None,
+        true,
+        sum(count == true for count in counts) / len(runs),
+        sum(count <= 1 < true for count in counts) / len(runs),
+        next((run.failed for run in runs if run.failed is not None), None),
+        median(times) if times else None,
+        median(sizes) if sizes else None,
+    )
+
+
+def cells(
+    results: Results, systems: Mapping[str, System], sets: Sequence[LabelledSet]
+) -> dict[tuple[str, str], Cell]:
+    """By system and set: those of which there are runs."""
+    found = {(key, data.name): results.of(key, data.name) for key in systems for data in sets}
+    return {place: cell(runs) for place, runs in found.items() if runs}
+
+
+def counted(sets: Sequence[LabelledSet]) -> list[LabelledSet]:
+    """The sets that the lines are about: those of the suite, or all where it is not here."""
+    return [data for data in sets if data.of_suite] or list(sets)
+
+
+def lines(table: Mapping[tuple[str, str], Cell], sets: Sequence[LabelledSet]) -> list[Line]:
+    """A line for each system that has run on every set that counts."""
+    names = [data.name for data in counted(sets)]
+    keys = dict.fromkeys(key for key, _ in table)
+    return [_line(key, table, names) for key in keys if all((key, name) in table for name in names)]
+
+
+def _line(key: str, table: Mapping[tuple[str, str], Cell], names: Sequence[str]) -> Line:
+    own = [table[key, name] for name in names]
+    ratios = [
+        theirs.microseconds / ours.microseconds
+        for name in names
+        if (theirs := table[key, name]).microseconds
+        and (ours := table.get((OURS, name))) is not None
+        and ours.microseconds
+    ]
+    sizes = [cell.mebibytes for cell in own if cell.mebibytes is not None]
+    off = [cell.found / cell.clusters for cell in own if cell.found is not None]
+    return Line(
+        key,
+        len(own),
+        fmean(cell.score for cell in own),
+        sum(cell.exact for cell in own),
+        sum(cell.collapsed for cell in own),
+        sum(cell.failed is not None for cell in own),
+        median(off) if off else None,
+        median(ratios) if ratios else None,
+        max(sizes) if sizes else None,
+    )

@@ -1,0 +1,52 @@
+"""All systems on all sets: turn by turn, so that what disturbs the machine disturbs all alike."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from benchmarks.quality import measure
+from benchmarks.quality.results import Origin, Results, scored
+from benchmarks.quality.sets import LabelledSet
+from benchmarks.quality.systems import System, Task
+
+Turn = tuple[str, LabelledSet, int, Origin]
+
+
+def turns(systems: Mapping[str, System], data: LabelledSet, seeds: int, limit: float) -> Iterator[Turn]:
+    """Each seed of each system; those that depend on none have one turn."""
+    for seed in range(seeds):
+        for key, system in systems.items():
+            if seed == 0 or system.seeded:
+                yield key, data, seed, Origin.of(system, data, limit)
+
+
+def missing(
+    results: Results,
+    systems: Mapping[str, System],
+    sets: Sequence[LabelledSet],
+    seeds: int,
+    limit: float,
+    ours_too: bool,
+    again: bool,
+) -> list[Turn]:
+    """The turns that no kept result answers, or all of them."""
+    return [
+        turn
+        for data in sets
+        for turn in turns(systems, data, seeds, limit)
+        if again or not results.answers(*turn, ours_too=ours_too)
+    ]
+
+
+def take(turn: Turn, results: Results) -> None:
+    """Run one turn and keep what came of it.
+
+    A system that failed with the first seed is not tried with the others: it counts as failed with them.
+    """
+    key, data, seed, origin = turn
+    first = results.runs.get((data.name, key, 0))
+    if seed > 0 and first is not None and first.failed and first.origin == origin:
+        results.add(replace(first, seed=seed))
+        return
+    task = Task(data.x.shape[1], data.clusters, seed)
+    outcome = measure.run(key, task, data.x, data.presentations, origin.limit)
+    results.add(scored(key, data, seed, outcome, origin))
