@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "dispatch.hpp"
+#include "grouping.hpp"
 #include "rows.hpp"
 
 namespace nb = nanobind;
@@ -136,6 +137,35 @@ void bind_distances(nb::module_& m) {
             return {bad.row, bad.column};
         },
         nb::arg("samples").noconvert(), nb::arg("centers").noconvert(), nb::arg("out").noconvert());
+}
+
+// ---- groups -----------------------------------------------------------------------------------------
+
+void bind_groups(nb::module_& m) {
+    m.def(
+        "best_groups",
+        [](Matrix<const double> distances, Vector<const int64_t> label, Matrix<const double> gaps) {
+            const int64_t n = label.shape(0), k = gaps.shape(0);
+            if (int64_t(distances.shape(0)) != n || int64_t(distances.shape(1)) != n ||
+                int64_t(gaps.shape(1)) != k)
+                throw nb::value_error("arrays of different lengths");
+            const int64_t* of = label.data();
+            std::vector<bool> used(k, false);
+            for (int64_t a = 0; a < n; ++a) {
+                if (of[a] < 0 || of[a] >= k) throw nb::value_error("a label that is none");
+                used[of[a]] = true;
+            }
+            if (!std::all_of(used.begin(), used.end(), [](bool it) { return it; }))
+                throw nb::value_error("a group without rows");
+            const double *d = distances.data(), *g = gaps.data();
+            Groups found;
+            {
+                nb::gil_scoped_release released;
+                found = Grouping(n, k, d, of, g).best();
+            }
+            return std::tuple(found.best, found.halves, found.silhouette);
+        },
+        nb::arg("distances").noconvert(), nb::arg("label").noconvert(), nb::arg("gaps").noconvert());
 }
 
 // ---- samplers ---------------------------------------------------------------------------------------
@@ -266,6 +296,7 @@ NB_MODULE(_core, m) {
     bind_learn<double>(m);
     bind_distances<float>(m);
     bind_distances<double>(m);
+    bind_groups(m);
     bind_samplers(m);
     m.def("available", &available);
     m.def("current", [] { return std::string(current->name); });

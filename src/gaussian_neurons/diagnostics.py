@@ -96,6 +96,7 @@ class Winning:
     share: Array  # part of the samples that the neuron answers most strongly
     held: NDArray[np.bool_]  # it wins enough of them, and not from afar: compared to the typical response
     typical: float  # the mean response of the winners
+    enough: float  # the least share of one that is held
 
 
 def winning(neurons: Neurons, recent: Array) -> Winning:
@@ -110,7 +111,7 @@ def winning(neurons: Neurons, recent: Array) -> Winning:
     typical = float(share @ mean_response)
     enough = max(min(SHARE, SHARE_OF_EQUAL / len(neurons)), 1.5 / max(len(recent), 3))  # 2 of 3 or more
     held = (share >= enough) & (mean_response >= MEAN_RESPONSE * typical)
-    return Winning(share, held, typical)
+    return Winning(share, held, typical, enough)
 
 
 def _held(share: Array, mean_response: Array, enough: float) -> NDArray[np.bool_]:

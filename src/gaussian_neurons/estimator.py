@@ -30,7 +30,8 @@ Array = NDArray[Any]
 
 BEYOND = 2.0  # a row belongs to no cluster where its log-response is this many times that of a rare one
 NO_RESPONSE = 1e-3  # where a width is given, a row to which every learned neuron responds less belongs to no cluster
-LEAST_DRAWS = 100_000  # samples that fit presents at least, however few rows there are
+LEAST_DRAWS = 100_000  # samples that fit presents at least, however few rows there are, at a given width ...
+LEAST_DRAWS_OF_A_LADDER = 20_000  # ... and where neurons start spread over the data
 DRAWS_AT_ONCE = 4096
 NOTHING_LEARNED = (
     "no neuron learned: every row is labelled -1. The width may be too small for the distances in X, or the "
@@ -167,7 +168,7 @@ class GaussianNeurons(
             native.require_finite(x, x.dtype)
             self._learner, self._labels = self._start(x), None
             random, mapping = self._learner.random(DRAWN), mapping_of(x)
-            left = self._draws(len(x))
+            left = self._draws(len(x), given)
             while left:
                 rows = random.integers(len(x), size=min(left, DRAWS_AT_ONCE))
                 self._learner.learn(x[rows], None if widths is None else widths[rows], given)
@@ -420,11 +421,11 @@ class GaussianNeurons(
         dtype = np.float32 if x.dtype == np.float32 else np.float64
         return Learner.new(x.shape[1], dtype, int(seed))
 
-    def _draws(self, rows: int) -> int:
+    def _draws(self, rows: int, given: settings.Settings) -> int:
         if isinstance(self.max_samples, str):
             if self.max_samples != "auto":
                 raise ValueError(f"max_samples must be a whole number or 'auto', got {self.max_samples!r}.")
-            return max(rows, LEAST_DRAWS)
+            return max(rows, LEAST_DRAWS_OF_A_LADDER if given.is_ladder else LEAST_DRAWS)
         return settings.whole_number("max_samples", self.max_samples)
 
     def _check_rows(

@@ -32,6 +32,7 @@ class Ready:
     high: Array  # (D,)
     clusters: Clusters
     is_ladder: bool = False
+    cloud: float | None = None  # the silhouette of a cloud without structure, see `ladder.choose`
 
     @property
     def layer(self) -> Layer:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gaussian_neurons import _core
 from gaussian_neurons.answers import nearest
 from gaussian_neurons.learning import native
 from gaussian_neurons.placing import spread
@@ -72,68 +73,14 @@ def best_grouping(rows: Array, distances: Array, centers: Array) -> Grouping:
     >>> best_grouping(rows, abs(rows - rows.T), rows[:4]).group
     array([0, 0, 1, 1])
     """
-    used, first_label = np.unique(nearest(centers, rows), return_inverse=True)
-    label = first_label.copy()
-    counts = np.bincount(label).astype(np.float64)
-    every = np.arange(len(rows))
-    member = np.zeros((len(rows), len(used)))
-    member[every, label] = 1.0
-    sums = distances @ member
-    mean = sums / counts  # (n, k), infinite where a group is gone
-
-    def silhouette() -> float:
-        own = sums[every, label] / np.maximum(counts[label] - 1, 1)
-        others = mean.copy()
-        others[every, label] = np.inf
-        other = others.min(axis=1)
-        larger = np.maximum(own, other)
-        apart = np.divide(other - own, larger, out=np.zeros_like(larger), where=larger > 0)
-        apart[counts[label] <= 1] = 0.0
-        return float(apart.mean())
-
-    group = np.arange(len(used))
-    best, most = group.copy(), silhouette() if len(used) > 1 else 0.0
-    for into, gone in ward(centers[used].astype(np.float64), counts.copy())[: len(used) - 2]:
-        sums[:, into] += sums[:, gone]
-        counts[into] += counts[gone]
-        mean[:, into], mean[:, gone] = sums[:, into] / counts[into], np.inf
-        label[label == gone] = into
-        group[group == gone] = into
-        found = silhouette()
-        if found > most:
-            best, most = group.copy(), found
+    used, label = np.unique(nearest(centers, rows), return_inverse=True)
+    places = np.ascontiguousarray(centers[used])
+    best, halves, silhouette = _core.best_groups(distances, label, native.squared_distances(places, places))
     of_used = np.unique(best, return_inverse=True)[1]
     of_center = np.full(len(centers), -1)
     of_center[used] = of_used
-    halves = np.unique(label, return_inverse=True)[1]
-    return Grouping(of_center, of_used[first_label], halves, most)
-
-
-def ward(centers: Array, counts: Array) -> list[tuple[int, int]]:
-    """Pairs (into, gone) in the order in which centers are best joined; `into` is the first of the two.
-
-    Examples
-    --------
-    >>> ward(np.array([[0.0], [5.0], [1.0]]), np.ones(3))
-    [(0, 2), (0, 1)]
-    """
-    places, sizes = centers.copy(), counts.copy()
-    squared = native.squared_distances(places, places)
-    cost = squared * sizes[:, None] * sizes / (sizes[:, None] + sizes)
-    np.fill_diagonal(cost, np.inf)
-    gone = np.zeros(len(places), bool)
-    merges = []
-    for _ in range(len(places) - 1):
-        i, j = sorted(int(at) for at in np.unravel_index(np.argmin(cost), cost.shape))
-        merges.append((i, j))
-        places[i] = (sizes[i] * places[i] + sizes[j] * places[j]) / (sizes[i] + sizes[j])
-        sizes[i] += sizes[j]
-        gone[j] = True
-        cost[j], cost[:, j] = np.inf, np.inf
-        row = ((places - places[i]) ** 2).sum(axis=1) * sizes * sizes[i] / (sizes + sizes[i])
-        row[gone], row[i] = np.inf, np.inf
-        cost[i], cost[:, i] = row, row
-    return merges
+    of_half = np.unique(halves, return_inverse=True)[1]
+    return Grouping(of_center, of_used[label], of_half[label], silhouette)
 
 
 def valley(rows: Array, label: Labels) -> float:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from gaussian_neurons.answers import nearest, strongest
 from gaussian_neurons.bad_rows import BadRow
-from gaussian_neurons.diagnostics import winning
+from gaussian_neurons.diagnostics import Winning, winning
 from gaussian_neurons.grouping import (
     Grouping,
     best_grouping,
@@ -34,9 +34,10 @@ RATIO = 4.0  # between the widths of one and of the next
 WIDEST = 0.5  # width of the first, as a part of the typical squared distance between samples
 RATE = 0.1  # of a step, for the typical response
 LARGEST_RATE = 1.0  # a step that ends on the sample, for the largest response
+PAIRED = 250  # rows whose distances tell the typical one
 LOOKED_AT = 500  # rows that silhouettes are taken of
 AS_GOOD = 0.97  # a wider layer is preferred whose silhouette is at least this part of the best
-VALLEY = 0.4  # rows between clusters for one at their centers, below which no other proof is needed ...
+VALLEY = 0.4  # rows between clusters for one at their centers, below which they are separate ...
 ROWS_OF_A_CLUSTER = 20  # ... where there are so many of each
 CLOUDS = 3  # without structure, which clusters are compared to otherwise
 CLOUD_CENTERS = 50
@@ -66,6 +67,7 @@ class Choice(NamedTuple):
     layer: int
     group: Labels  # (K,) of each neuron, -1 for those that have learned nothing
     weight: Array  # (K,) its share of the samples
+    cloud: float | None  # the silhouette of a cloud without structure, where it was asked for
 
 
 def typical_distance(samples: Array) -> float:
@@ -76,7 +78,7 @@ def typical_distance(samples: Array) -> float:
     >>> typical_distance(np.array([[0.0], [1.0], [3.0]]))
     4.0
     """
-    rows = thinned(samples).astype(np.float64)
+    rows = thinned(samples, PAIRED).astype(np.float64)
     squared = native.squared_distances(rows, rows)[np.triu_indices(len(rows), 1)]
     for some in (squared, squared[squared > 0]):  # the latter where most are equal
         if len(some) and np.median(some) > 0:
@@ -84,9 +86,9 @@ def typical_distance(samples: Array) -> float:
     return 1.0
 
 
-def thinned(rows: Array) -> Array:
-    """At most `LOOKED_AT` of the rows, evenly spaced."""
-    return rows[:: -(-len(rows) // LOOKED_AT)] if len(rows) else rows
+def thinned(rows: Array, most: int) -> Array:
+    """At most so many of the rows, evenly spaced."""
+    return rows[:: -(-len(rows) // most)] if len(rows) else rows
 
 
 def widths_for(samples: Array) -> Array:
@@ -141,29 +143,44 @@ def _whole_or_not(layers: Sequence[Layer]) -> Iterator[None]:
         raise
 
 
-def review(layers: list[Layer], recent: Array, random: np.random.Generator) -> Choice:
-    """Choose the layer that answers, and adjust all of them to the recent samples."""
-    choice = choose(layers, recent, random)
-    kept = layers[choice.layer]
-    for layer in layers:
-        won = winning(layer.neurons, recent)
-        tune(layer, won.typical)
-        revive(layer, recent, won.held, won.typical, random)
-    shift(layers, kept, recent, random)
-    answering = next(k for k, layer in enumerate(layers) if layer is kept)
-    return Choice(answering, choice.group, choice.weight)
+def review(
+    layers: list[Layer], recent: Array, random: np.random.Generator, cloud: float | None = None
+) -> Choice:
+    """Choose the layer that answers, and adjust all of them to the recent samples.
+
+    Parameters
+    ----------
+    layers : the widest first; one may be exchanged for another
+    recent : (n, D), recent samples
+    random : where randomness comes from
+    cloud : the silhouette of a cloud without structure, if it was asked for not long ago
+    """
+    won = [winning(layer.neurons, recent) for layer in layers]
+    choice = choose(layers, won, recent, random, cloud)
+    answering = layers[choice.layer]
+    for layer, mine in zip(layers, won, strict=True):
+        tune(layer, mine.typical)
+        revive(layer, recent, mine, random)
+    shift(layers, answering, recent, random)
+    return choice._replace(layer=next(k for k, layer in enumerate(layers) if layer is answering))
 
 
-def choose(layers: Sequence[Layer], recent: Array, random: np.random.Generator) -> Choice:
+def choose(
+    layers: Sequence[Layer],
+    won: Sequence[Winning],
+    recent: Array,
+    random: np.random.Generator,
+    cloud: float | None = None,
+) -> Choice:
     """The layer whose clusters stand apart best on recent samples; of those that do as well, the widest.
 
     One cluster, where there is no valley between them and they stand apart no better than those of a cloud
     without structure would: the idea of SigClust (Liu, Hayes, Nobel, Marron 2008).
     """
     neurons = len(layers[0].neurons)
-    rows = thinned(distinct_rows(recent, neurons)).astype(np.float64)
-    distances = np.sqrt(native.squared_distances(rows, rows))
-    won = [winning(layer.neurons, recent) for layer in layers]
+    rows = thinned(distinct_rows(recent, neurons), LOOKED_AT).astype(np.float64)
+    distances = native.squared_distances(rows, rows)
+    np.sqrt(distances, out=distances)
     found: list[Grouping] = []
     for layer, mine in zip(layers, won, strict=True):
         places = layer.neurons.centers[mine.held].astype(np.float64)
@@ -171,22 +188,28 @@ def choose(layers: Sequence[Layer], recent: Array, random: np.random.Generator) 
         alone = one_group(len(places), len(rows))
         found.append(best_grouping(rows, distances, places) if several else alone)
     best = max(found, key=lambda grouping: grouping.silhouette)
-    layer = next(k for k, grouping in enumerate(found) if grouping.silhouette >= AS_GOOD * best.silhouette)
-    if best.silhouette <= 0 or not _is_structure(rows, best, neurons, random):
-        layer = next((k for k, mine in enumerate(won) if mine.held.any()), 0)
-        found[layer] = one_group(int(won[layer].held.sum()), len(rows))
+    at = next(k for k, grouping in enumerate(found) if grouping.silhouette >= AS_GOOD * best.silhouette)
+    separate = best.silhouette > 0 and has_valleys(rows, best)
+    if best.silhouette > 0 and not separate:
+        if cloud is None:
+            count = min(neurons, CLOUD_CENTERS)
+            cloud = float(np.mean([of_a_cloud(rows, count, random) for _ in range(CLOUDS)]))
+        separate = best.silhouette > max(STRUCTURE * cloud, LEAST_SILHOUETTE)
+    if not separate:
+        at = next((k for k, mine in enumerate(won) if mine.held.any()), 0)
+        found[at] = one_group(int(won[at].held.sum()), len(rows))
+    held = won[at].held
     group = np.full(neurons, -1)
-    group[won[layer].held] = _complete(found[layer].group, layers[layer].neurons.centers[won[layer].held])
-    return Choice(layer, group, won[layer].share)
+    group[held] = _complete(found[at].group, layers[at].neurons.centers[held])
+    return Choice(at, group, won[at].share, cloud)
 
 
-def _is_structure(rows: Array, found: Grouping, neurons: int, random: np.random.Generator) -> bool:
-    """Whether clusters are more than parts of one heap."""
+def has_valleys(rows: Array, found: Grouping) -> bool:
+    """Whether there are so few rows between clusters that no other proof is needed."""
     for label in (found.label, found.halves):
         if len(rows) >= ROWS_OF_A_CLUSTER * (label.max() + 1) and valley(rows, label) < VALLEY:
             return True
-    clouds = [of_a_cloud(rows, min(neurons, CLOUD_CENTERS), random) for _ in range(CLOUDS)]
-    return found.silhouette > max(STRUCTURE * float(np.mean(clouds)), LEAST_SILHOUETTE)
+    return False
 
 
 def _complete(group: Labels, centers: Array) -> Labels:
@@ -198,16 +221,13 @@ def _complete(group: Labels, centers: Array) -> Labels:
     return group
 
 
-def revive(
-    layer: Layer, recent: Array, held: NDArray[np.bool_], typical: float, random: np.random.Generator
-) -> None:
+def revive(layer: Layer, recent: Array, won: Winning, random: np.random.Generator) -> None:
     """Place neurons that hold nothing on samples that are out of reach of the others, if there are enough."""
     neurons = layer.neurons
-    reach = -np.log(OUT_OF_REACH * max(typical, float(np.finfo(np.float64).tiny)))
-    out = recent[strongest(neurons.keep(held), recent)[1] < -reach]
-    least = max(2.0, len(recent) / (4 * len(neurons)))
-    for k in np.flatnonzero(~held):
-        if len(out) < least:
+    reach = -np.log(OUT_OF_REACH * max(won.typical, float(np.finfo(np.float64).tiny)))
+    out = recent[strongest(neurons.keep(won.held), recent)[1] < -reach]
+    for k in np.flatnonzero(~won.held):
+        if len(out) < won.enough * len(recent):
             return
         place = out[random.integers(len(out))]
         neurons.centers[k], neurons.start[k], neurons.held[k] = place, place, np.nan
@@ -220,10 +240,10 @@ def shift(layers: list[Layer], answering: Layer, recent: Array, random: np.rando
     wanted = widths_for(recent)[0]
     seen = int(answering.neurons.seen[0])
     while abs(steps_off := np.log(wanted / float(layers[0].neurons.widths[0])) / np.log(RATIO)) > SHIFT:
-        gone = layers[-1] if steps_off > 0 else layers[0]
-        if gone is answering:
+        end = -1 if steps_off > 0 else 0
+        if layers[end] is answering:
             return  # until another one answers
-        layers.remove(gone)
+        del layers[end]
         ratio = RATIO if steps_off > 0 else 1 / RATIO
         beside = layers[0] if steps_off > 0 else layers[-1]
         width = ratio * float(beside.neurons.widths[0])

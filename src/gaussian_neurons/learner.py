@@ -22,7 +22,8 @@ Array = NDArray[Any]
 
 INITIAL, DRAWN, ADDED, REVIEWED = range(4)  # what randomness is for
 
-EARLY_LOOKS = (1, 1.25, 1.5, 2, 2.5, 3, 4, 5, 6, 8)  # windows after which a ladder is reviewed, then every 10
+EARLY_LOOKS = (1, 1.25, 1.5, 2, 2.5, 3)  # windows after which a ladder is reviewed, then every 2
+CLOUDS_EVERY = 10  # windows after which it is asked anew what no structure would look like
 GUESSES = 10  # how often a ladder is asked while the first data doubles
 
 
@@ -47,15 +48,15 @@ def next_review(seen: int, window: int) -> int:
 
 
 def next_look(seen: int, window: int) -> int:
-    """The same for a ladder, which follows its stream: after 1, 1.25, ... 8, 10, 20, 30, ... windows.
+    """The same for a ladder, which follows its stream: after 1, 1.25, 1.5, 2, 2.5, 3, 4, 6, 8, ... windows.
 
     Examples
     --------
-    >>> [next_look(seen, 1000) for seen in (0, 1000, 8000, 10000, 10**6)]
-    [1000, 1250, 10000, 20000, 1010000]
+    >>> [next_look(seen, 1000) for seen in (0, 1000, 3000, 4000, 5999, 10**6)]
+    [1000, 1250, 4000, 6000, 6000, 1002000]
     """
     early = (int(part * window) for part in EARLY_LOOKS)
-    return next((end for end in early if seen < end), (seen // (10 * window) + 1) * 10 * window)
+    return next((end for end in early if seen < end), (seen // (2 * window) + 1) * 2 * window)
 
 
 def looked_at(received: int) -> int:
@@ -64,7 +65,7 @@ def looked_at(received: int) -> int:
     Examples
     --------
     >>> [looked_at(received) for received in (1, 100, 101, 600, 999)]
-    [1, 100, 100, 592, 966]
+    [1, 100, 100, 565, 984]
     """
     if received <= 100:
         return received
@@ -273,10 +274,12 @@ class Learner:
         """Look what the layers have found, and note it."""
         if ready.is_ladder:
             before = ready.neurons
-            turn = int(before.seen[0])
-            choice = ladder.review(ready.layers, recent, self.random(REVIEWED, turn))
-            now = ready.layers[choice.layer].neurons
-            renewed = ready.clusters.renewed(*choice, before, now, recent)
+            seen = int(before.seen[0])
+            known = None if seen % (CLOUDS_EVERY * len(self.recent)) == 0 else ready.cloud
+            random = self.random(REVIEWED, seen)
+            layer, group, weight, ready.cloud = ladder.review(ready.layers, recent, random, known)
+            now = ready.layers[layer].neurons
+            renewed = ready.clusters.renewed(layer, group, weight, before, now, recent)
             ready.clusters = renewed.reported(now, recent)
         else:
             diagnostics.remember(ready.neurons, recent)

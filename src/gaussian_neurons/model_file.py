@@ -116,6 +116,7 @@ def _put(ready: Ready, arrays: dict[str, Array], facts: dict[str, Any]) -> None:
     clusters = ready.clusters
     arrays |= {"clusters.number": clusters.number, "clusters.weight": clusters.weight}
     facts["clusters"] = {"layer": clusters.layer, "given": clusters.given, "ladder": ready.is_ladder}
+    facts["clusters"]["cloud"] = ready.cloud
     for name, events in (("noted", clusters.noted), ("events", clusters.events)):
         facts["clusters"][name] = [[event.samples, event.kind, event.cluster] for event in events]
         places = [event.center for event in events]
@@ -129,11 +130,12 @@ def _taken(arrays: Mapping[str, Array], facts: Mapping[str, Any]) -> Ready:
     for number, (rate, inhibition) in enumerate(rates):
         neurons = Neurons(*(arrays[_of(number, field.name)] for field in fields(Neurons)))
         layers.append(Layer(neurons, float(inhibition), float(rate)))
-    clusters, is_ladder = Clusters.none(len(layers[0].neurons)), False
+    ready = Ready(layers, arrays["low"], arrays["high"], Clusters.none(len(layers[0].neurons)))
     if "clusters" in facts:
         about = facts["clusters"]
-        is_ladder = bool(about["ladder"])
-        clusters = Clusters(
+        ready.is_ladder = bool(about["ladder"])
+        ready.cloud = None if about["cloud"] is None else float(about["cloud"])
+        ready.clusters = Clusters(
             arrays["clusters.number"],
             arrays["clusters.weight"],
             int(about["layer"]),
@@ -141,7 +143,7 @@ def _taken(arrays: Mapping[str, Array], facts: Mapping[str, Any]) -> Ready:
             _events(about["noted"], arrays["clusters.noted"]),
             _events(about["events"], arrays["clusters.events"]),
         )
-    return Ready(layers, arrays["low"], arrays["high"], clusters, is_ladder)
+    return ready
 
 
 def _events(facts: list[Any], centers: Array) -> tuple[Event, ...]:

@@ -1,0 +1,102 @@
+// Groups of rows joined one by one, and which of all that come up stand apart best.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace gaussian_neurons {
+
+struct Groups {
+    std::vector<int64_t> best;    // for each group at the start, the first of those that it is joined with
+    std::vector<int64_t> halves;  // the same, where two are left
+    double silhouette = 0.0;      // of the best
+};
+
+// Ward's order: the two groups whose union adds least to the scatter are joined next. The silhouette of a
+// row compares its mean distance from its own group and from the nearest other one.
+class Grouping {
+  public:
+    // distances: (n, n) between rows. label: (n) of each row, 0 to k - 1, none of them empty.
+    // gaps: (k, k) squared distances between the centers of groups.
+    Grouping(int64_t n, int64_t k, const double* distances, const int64_t* label, const double* gaps)
+        : n(n), k(k), label(label, label + n), count(k, 0.0), into(k), sums(n * k, 0.0), cost(k * k),
+          own(n), other(n) {
+        for (int64_t a = 0; a < n; ++a) count[label[a]] += 1;
+        for (int64_t i = 0; i < k; ++i) into[i] = i, alive.push_back(i);
+        for (int64_t b = 0; b < n; ++b) {
+            double* to = &sums[label[b] * n];
+            for (int64_t a = 0; a < n; ++a) to[a] += distances[b * n + a];
+        }
+        for (int64_t i = 0; i < k; ++i)
+            for (int64_t j = 0; j < k; ++j)
+                cost[i * k + j] = gaps[i * k + j] * count[i] * count[j] / (count[i] + count[j]);
+    }
+
+    Groups best() {
+        Groups found{into, into, k > 1 ? silhouette() : 0.0};
+        while (alive.size() > 2) {
+            join_next();
+            if (const double apart = silhouette(); apart > found.silhouette)
+                found.silhouette = apart, found.best = into;
+        }
+        found.halves = into;
+        return found;
+    }
+
+  private:
+    double silhouette() {
+        constexpr double far = std::numeric_limits<double>::infinity();
+        std::fill(other.begin(), other.end(), far);
+        for (int64_t m : alive) {
+            const double* sum = &sums[m * n];
+            const double per_row = 1 / count[m], per_other = 1 / std::max(count[m] - 1, 1.0);
+            for (int64_t a = 0; a < n; ++a) {
+                const bool mine = label[a] == m;
+                own[a] = mine ? sum[a] * per_other : own[a];
+                const double mean = mine ? far : sum[a] * per_row;
+                other[a] = mean < other[a] ? mean : other[a];
+            }
+        }
+        double total = 0;
+        for (int64_t a = 0; a < n; ++a) {
+            const double larger = std::max(own[a], other[a]);
+            if (count[label[a]] > 1 && larger > 0) total += (other[a] - own[a]) / larger;
+        }
+        return total / double(n);
+    }
+
+    void join_next() {
+        int64_t i = 0, j = 0;
+        double least = std::numeric_limits<double>::infinity();
+        for (size_t a = 0; a < alive.size(); ++a)
+            for (size_t b = a + 1; b < alive.size(); ++b)
+                if (cost[alive[a] * k + alive[b]] < least || j == 0)
+                    i = alive[a], j = alive[b], least = cost[i * k + j];
+        for (int64_t m : alive) {  // Lance and Williams 1967
+            if (m == i || m == j) continue;
+            const double joined = ((count[i] + count[m]) * cost[i * k + m] +
+                                   (count[j] + count[m]) * cost[j * k + m] - count[m] * least) /
+                                  (count[i] + count[j] + count[m]);
+            cost[i * k + m] = cost[m * k + i] = joined;
+        }
+        count[i] += count[j];
+        for (int64_t a = 0; a < n; ++a) {
+            sums[i * n + a] += sums[j * n + a];
+            if (label[a] == j) label[a] = i;
+        }
+        for (int64_t& g : into)
+            if (g == j) g = i;
+        alive.erase(std::find(alive.begin(), alive.end(), j));
+    }
+
+    int64_t n, k;
+    std::vector<int64_t> label;
+    std::vector<double> count;
+    std::vector<int64_t> into, alive;
+    std::vector<double> sums, cost;  // sums: (k, n) distances of each row from all of a group
+    std::vector<double> own, other;
+};
+
+}  // namespace gaussian_neurons
