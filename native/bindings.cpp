@@ -143,7 +143,7 @@ void bind_distances(nb::module_& m) {
 
 void bind_groups(nb::module_& m) {
     m.def(
-        "best_groups",
+        "join_groups",
         [](Matrix<const double> distances, Vector<const int64_t> label, Matrix<const double> gaps) {
             const int64_t n = label.shape(0), k = gaps.shape(0);
             if (int64_t(distances.shape(0)) != n || int64_t(distances.shape(1)) != n ||
@@ -158,12 +158,12 @@ void bind_groups(nb::module_& m) {
             if (!std::all_of(used.begin(), used.end(), [](bool it) { return it; }))
                 throw nb::value_error("a group without rows");
             const double *d = distances.data(), *g = gaps.data();
-            Groups found;
+            Joined found;
             {
                 nb::gil_scoped_release released;
-                found = Grouping(n, k, d, of, g).best();
+                found = Grouping(n, k, d, of, g).join();
             }
-            return std::tuple(found.best, found.halves, found.silhouette);
+            return std::tuple(found.first, found.second, found.silhouettes);
         },
         nb::arg("distances").noconvert(), nb::arg("label").noconvert(), nb::arg("gaps").noconvert());
 }

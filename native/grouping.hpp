@@ -1,17 +1,17 @@
-// Groups of rows joined one by one, and which of all that come up stand apart best.
+// Groups of rows joined one by one, and how well those that are left stand apart each time.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 namespace gaussian_neurons {
 
-struct Groups {
-    std::vector<int64_t> best;    // for each group at the start, the first of those that it is joined with
-    std::vector<int64_t> halves;  // the same, where two are left
-    double silhouette = 0.0;      // of the best
+struct Joined {
+    std::vector<int64_t> first, second;  // the second group was joined to the first
+    std::vector<double> silhouettes;     // before anything was joined, and after each time
 };
 
 // Ward's order: the two groups whose union adds least to the scatter are joined next. The silhouette of a
@@ -21,10 +21,10 @@ class Grouping {
     // distances: (n, n) between rows. label: (n) of each row, 0 to k - 1, none of them empty.
     // gaps: (k, k) squared distances between the centers of groups.
     Grouping(int64_t n, int64_t k, const double* distances, const int64_t* label, const double* gaps)
-        : n(n), k(k), label(label, label + n), count(k, 0.0), into(k), sums(n * k, 0.0), cost(k * k),
-          own(n), other(n) {
+        : n(n), k(k), label(label, label + n), count(k, 0.0), sums(n * k, 0.0), cost(k * k), own(n),
+          other(n) {
         for (int64_t a = 0; a < n; ++a) count[label[a]] += 1;
-        for (int64_t i = 0; i < k; ++i) into[i] = i, alive.push_back(i);
+        for (int64_t i = 0; i < k; ++i) alive.push_back(i);
         for (int64_t b = 0; b < n; ++b) {
             double* to = &sums[label[b] * n];
             for (int64_t a = 0; a < n; ++a) to[a] += distances[b * n + a];
@@ -34,14 +34,16 @@ class Grouping {
                 cost[i * k + j] = gaps[i * k + j] * count[i] * count[j] / (count[i] + count[j]);
     }
 
-    Groups best() {
-        Groups found{into, into, k > 1 ? silhouette() : 0.0};
+    // Until two groups are left.
+    Joined join() {
+        Joined found;
+        found.silhouettes.push_back(alive.size() > 1 ? silhouette() : 0.0);
         while (alive.size() > 2) {
-            join_next();
-            if (const double apart = silhouette(); apart > found.silhouette)
-                found.silhouette = apart, found.best = into;
+            const auto [i, j] = join_next();
+            found.first.push_back(i);
+            found.second.push_back(j);
+            found.silhouettes.push_back(silhouette());
         }
-        found.halves = into;
         return found;
     }
 
@@ -67,7 +69,7 @@ class Grouping {
         return total / double(n);
     }
 
-    void join_next() {
+    std::pair<int64_t, int64_t> join_next() {
         int64_t i = 0, j = 0;
         double least = std::numeric_limits<double>::infinity();
         for (size_t a = 0; a < alive.size(); ++a)
@@ -86,15 +88,14 @@ class Grouping {
             sums[i * n + a] += sums[j * n + a];
             if (label[a] == j) label[a] = i;
         }
-        for (int64_t& g : into)
-            if (g == j) g = i;
         alive.erase(std::find(alive.begin(), alive.end(), j));
+        return {i, j};
     }
 
     int64_t n, k;
     std::vector<int64_t> label;
     std::vector<double> count;
-    std::vector<int64_t> into, alive;
+    std::vector<int64_t> alive;  // those that were not joined to another, rising
     std::vector<double> sums, cost;  // sums: (k, n) distances of each row from all of a group
     std::vector<double> own, other;
 };

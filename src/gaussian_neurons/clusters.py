@@ -45,7 +45,8 @@ class Clusters:
     """What was found when it was last looked. A new one is made each time."""
 
     number: Labels  # (K,) of the cluster of each neuron of the layer that answers, -1 for none
-    weight: Array  # (K,) how much each neuron counts in its cluster
+    share: Array  # (K,) of the recent samples: how much each neuron counts in its cluster
+    offset: Array | None = None  # (K, D) from each neuron to the middle of what it wins; None: no difference
     layer: int = 0  # which one answers
     given: int = 0  # numbers given so far
     noted: tuple[Event, ...] = ()  # of each cluster there is, where it was last said to be
@@ -58,17 +59,36 @@ class Clusters:
 
     def found(self, neurons: Neurons) -> Found:
         """Where the clusters are now that their neurons are there."""
-        numbers, index = np.unique(self.number, return_inverse=True)
-        member = (index[:, None] == np.arange(len(numbers))) * np.maximum(self.weight, BARELY)[:, None]
-        member = member[:, numbers >= 0]
-        member /= np.maximum(member.sum(axis=0), np.finfo(np.float64).tiny)
-        first = member.argmax(axis=0)
-        # A neuron that is a cluster by itself is its center to the last bit.
-        centers = np.where((member > 0).sum(axis=0)[:, None] == 1, neurons.centers[first], _mean(member, neurons))
-        return Found(numbers[numbers >= 0], centers.astype(neurons.centers.dtype), neurons.widths[first])
+        numbers = np.unique(self.number[self.number >= 0])
+        if self.offset is None:  # each neuron is a cluster
+            which = np.array([int(np.argmax(self.number == number)) for number in numbers], np.int64)
+            return Found(numbers, neurons.centers[which], neurons.widths[which])
+        part = (self.number == numbers[:, None]) * np.maximum(self.share, BARELY)
+        part /= part.sum(axis=1, keepdims=True)
+        centers = part @ (neurons.centers + self.offset)
+        return Found(numbers, centers.astype(neurons.centers.dtype), neurons.widths[part.argmax(axis=1)])
+
+    def of_neurons(self, which: Labels) -> "Clusters":
+        """For other neurons, each of which had the number `which` before, or -1: each by itself."""
+        number, share = np.append(self.number, -1)[which], np.append(self.share, 0.0)[which]
+        first = np.isin(np.arange(len(number)), np.unique(number, return_index=True)[1])
+        return replace(self, number=np.where(first, number, -1), share=share, offset=None)
+
+    def centered(self, neurons: Neurons, recent: Array) -> "Clusters":
+        """With centers in the middle of the recent samples; from there they go where their neurons go.
+
+        Repulsion keeps neurons a little farther from each other than the middles of their samples are.
+        """
+        belongs = np.flatnonzero(self.number >= 0)
+        offset = np.zeros(neurons.centers.shape)
+        if len(belongs):
+            winner = belongs[strongest(neurons.keep(self.number >= 0), recent)[0]]
+            np.add.at(offset, winner, recent - neurons.centers[winner])
+            offset /= np.maximum(np.bincount(winner, minlength=len(offset)), 1)[:, None]
+        return replace(self, offset=offset)
 
     def renewed(
-        self, layer: int, group: Labels, weight: Array, before: Neurons, now: Neurons, recent: Array
+        self, layer: int, group: Labels, share: Array, before: Neurons, now: Neurons, recent: Array
     ) -> "Clusters":
         """With other groups of neurons, which keep the numbers of the clusters that they overlap most.
 
@@ -76,12 +96,12 @@ class Clusters:
         ----------
         layer : which one answers now
         group : (K,) of each of its neurons, -1 for none
-        weight : (K,) how much each counts
+        share : (K,) of the recent samples, that each wins
         before, now : the neurons of the layers that answered and that answers
         recent : (n, D), samples by which clusters of different layers are compared
         """
         if now is before:
-            old, new, counts = self.number, group, np.maximum(weight, BARELY)
+            old, new, counts = self.number, group, np.maximum(share, BARELY)
         else:
             old, new = _labels(before, self.number, recent), _labels(now, group, recent)
             counts = np.ones(len(recent))
@@ -102,7 +122,7 @@ class Clusters:
         number = np.full(len(group), -1)
         number[group >= 0] = numbered[np.searchsorted(groups, group[group >= 0])]
         given = self.given + int(fresh.sum())
-        return replace(self, number=number, weight=weight, layer=layer, given=given)
+        return replace(self, number=number, share=share, offset=None, layer=layer, given=given)
 
     def reported(self, neurons: Neurons, recent: Array) -> "Clusters":
         """With the events since the last report: clusters that came, went, or are elsewhere."""
@@ -120,10 +140,6 @@ class Clusters:
             noted.append(was)
         retired = [Event(seen, "retired", number, was.center) for number, was in last.items()]
         return replace(self, noted=tuple(noted), events=(self.events + (*retired, *events))[-EVENTS:])
-
-
-def _mean(member: Array, neurons: Neurons) -> Array:
-    return member.T @ neurons.centers.astype(np.float64)
 
 
 def _labels(neurons: Neurons, group: Labels, rows: Array) -> Labels:

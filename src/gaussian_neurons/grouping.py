@@ -19,24 +19,29 @@ REFINEMENTS = 3  # rounds of k-means that stand for learning, where a cloud is g
 
 
 @dataclass(frozen=True)
-class Grouping:
-    """Centers in groups, each a cluster."""
+class Joining:
+    """Centers in groups, from each by itself to two groups that hold all."""
 
-    group: Labels  # (k,) of each center, 0 to count - 1, or -1 where it is nearest to no row
-    label: Labels  # (n,) of each row
-    halves: Labels  # (n,) of each row, where all is joined into two
-    silhouette: float  # how well the groups stand apart: 1 at best, 0 where they touch everywhere
+    used: Labels  # centers that a row is nearest to; the others are in no group
+    label: Labels  # (n,) of each row, an index into them
+    first: list[int]  # at each step the second group was joined to the first
+    second: list[int]
+    silhouettes: list[float]  # how well the groups stand apart, before the first step and after each
 
-    @property
-    def count(self) -> int:
-        """How many groups there are."""
-        return int(self.group.max(initial=-1)) + 1
+    def silhouettes_of(self, most: int) -> Array:
+        """For so many groups, 0 to most: -1 where there never are so many, (most + 1,)."""
+        found = np.full(most + 1, -1.0)
+        found[len(self.used) - np.arange(len(self.silhouettes))] = self.silhouettes
+        found[:2] = -1.0
+        return found
 
-
-def one_group(centers: int, rows: int) -> Grouping:
-    """All of so many centers in one."""
-    together = np.zeros(rows, np.int64)
-    return Grouping(np.zeros(centers, np.int64), together, together, 0.0)
+    def groups(self, count: int) -> Labels:
+        """The group of each of the centers that are used, where there are so many groups."""
+        group = np.arange(len(self.used))
+        steps = len(self.used) - count
+        for into, gone in zip(self.first[:steps], self.second[:steps], strict=True):
+            group[group == gone] = into
+        return np.unique(group, return_inverse=True)[1]
 
 
 def distinct_rows(rows: Array, values: int) -> Array:
@@ -54,33 +59,32 @@ def distinct_rows(rows: Array, values: int) -> Array:
     return rows if len(first) <= min(values, max(2, len(rows) // 10)) else rows[first]
 
 
-def best_grouping(rows: Array, distances: Array, centers: Array) -> Grouping:
-    """The groups of centers, at least two, that stand apart best on the rows.
+def joined(rows: Array, distances: Array, centers: Array) -> Joining:
+    """Join centers step by step, and see how well the groups stand apart on the rows.
 
     Each center begins with the rows nearest to it. The two groups whose union adds least to the scatter are
-    joined (Ward 1963), again and again; of all that come up on the way, those with the largest mean silhouette
-    (Rousseeuw 1987) are taken.
+    joined (Ward 1963), again and again. How well groups stand apart is told by the mean silhouette
+    (Rousseeuw 1987): 1 at best, 0 where they touch everywhere.
 
     Parameters
     ----------
     rows : (n, D)
     distances : (n, n), between them
-    centers : (k, D), at least two
+    centers : (k, D)
 
     Examples
     --------
     >>> rows = np.array([[0.0], [1.0], [10.0], [11.0], [12.0]])
-    >>> best_grouping(rows, abs(rows - rows.T), rows[:4]).group
+    >>> found = joined(rows, abs(rows - rows.T), rows[:4])
+    >>> found.groups(2)
     array([0, 0, 1, 1])
+    >>> found.silhouettes_of(4).round(2)
+    array([-1.  , -1.  ,  0.88,  0.7 ,  0.21])
     """
     used, label = np.unique(nearest(centers, rows), return_inverse=True)
     places = np.ascontiguousarray(centers[used])
-    best, halves, silhouette = _core.best_groups(distances, label, native.squared_distances(places, places))
-    of_used = np.unique(best, return_inverse=True)[1]
-    of_center = np.full(len(centers), -1)
-    of_center[used] = of_used
-    of_half = np.unique(halves, return_inverse=True)[1]
-    return Grouping(of_center, of_used[label], of_half[label], silhouette)
+    gaps = native.squared_distances(places, places)
+    return Joining(used, label, *_core.join_groups(distances, label, gaps))
 
 
 def valley(rows: Array, label: Labels) -> float:
@@ -125,4 +129,4 @@ def of_a_cloud(rows: Array, centers: int, random: np.random.Generator) -> float:
         sums = np.zeros((label.max() + 1, cloud.shape[1]))
         np.add.at(sums, label, cloud)
         places = sums / np.bincount(label)[:, None]
-    return best_grouping(cloud, np.sqrt(squared), places).silhouette if len(places) > 1 else 0.0
+    return max(joined(cloud, np.sqrt(squared), places).silhouettes)

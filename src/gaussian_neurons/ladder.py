@@ -15,11 +15,10 @@ from gaussian_neurons.answers import nearest, strongest
 from gaussian_neurons.bad_rows import BadRow
 from gaussian_neurons.diagnostics import Winning, winning
 from gaussian_neurons.grouping import (
-    Grouping,
-    best_grouping,
+    Joining,
     distinct_rows,
+    joined,
     of_a_cloud,
-    one_group,
     valley,
 )
 from gaussian_neurons.learning import native
@@ -43,6 +42,8 @@ CLOUDS = 3  # without structure, which clusters are compared to otherwise
 CLOUD_CENTERS = 50
 STRUCTURE = 1.12  # least silhouette of several clusters, as a multiple of the mean of those ...
 LEAST_SILHOUETTE = 0.02  # ... and at any rate
+LEAST_SHARE = 0.01  # of the samples, for a cluster to count ...
+LEAST_SHARE_OF_EQUAL = 0.5  # ... and the same as a part of 1/K, where K is large
 OUT_OF_REACH = 0.01  # a sample to which all respond with less than this part of the typical response
 SHIFT = 0.75  # of a step, by which the widest layer may be off before the ladder moves
 WORK_AT_ONCE = 5e7  # products in a block of rows: some ten milliseconds
@@ -66,7 +67,7 @@ class Choice(NamedTuple):
 
     layer: int
     group: Labels  # (K,) of each neuron, -1 for those that have learned nothing
-    weight: Array  # (K,) its share of the samples
+    share: Array  # (K,) of the samples, that each neuron wins
     cloud: float | None  # the silhouette of a cloud without structure, where it was asked for
 
 
@@ -181,44 +182,61 @@ def choose(
     rows = thinned(distinct_rows(recent, neurons), LOOKED_AT).astype(np.float64)
     distances = native.squared_distances(rows, rows)
     np.sqrt(distances, out=distances)
-    found: list[Grouping] = []
+    nothing = np.full(neurons + 1, -1.0)
+    found: list[Joining | None] = []
     for layer, mine in zip(layers, won, strict=True):
         places = layer.neurons.centers[mine.held].astype(np.float64)
-        several = len(places) > 1 and len(rows) > 1
-        alone = one_group(len(places), len(rows))
-        found.append(best_grouping(rows, distances, places) if several else alone)
-    best = max(found, key=lambda grouping: grouping.silhouette)
-    at = next(k for k, grouping in enumerate(found) if grouping.silhouette >= AS_GOOD * best.silhouette)
-    separate = best.silhouette > 0 and has_valleys(rows, best)
-    if best.silhouette > 0 and not separate:
+        found.append(joined(rows, distances, places) if len(places) else None)
+    silhouettes = np.array([nothing if it is None else it.silhouettes_of(neurons) for it in found])  # (L, K + 1)
+    count = int(silhouettes.max(axis=0).argmax())
+    of_count = silhouettes[:, count]
+    best = found[int(of_count.argmax())]
+    at = int(np.argmax(of_count >= AS_GOOD * of_count.max()))
+    separate = best is not None and of_count.max() > 0 and has_valleys(rows, best, count)
+    if of_count.max() > 0 and not separate:
         if cloud is None:
-            count = min(neurons, CLOUD_CENTERS)
-            cloud = float(np.mean([of_a_cloud(rows, count, random) for _ in range(CLOUDS)]))
-        separate = best.silhouette > max(STRUCTURE * cloud, LEAST_SILHOUETTE)
+            centers = min(neurons, CLOUD_CENTERS)
+            cloud = float(np.mean([of_a_cloud(rows, centers, random) for _ in range(CLOUDS)]))
+        separate = of_count.max() > max(STRUCTURE * cloud, LEAST_SILHOUETTE)
     if not separate:
-        at = next((k for k, mine in enumerate(won) if mine.held.any()), 0)
-        found[at] = one_group(int(won[at].held.sum()), len(rows))
-    held = won[at].held
-    group = np.full(neurons, -1)
-    group[held] = _complete(found[at].group, layers[at].neurons.centers[held])
-    return Choice(at, group, won[at].share, cloud)
+        at, count = next((k for k, mine in enumerate(won) if mine.held.any()), 0), 1
+    return Choice(at, _groups(layers[at].neurons, won[at], found[at], count), won[at].share, cloud)
 
 
-def has_valleys(rows: Array, found: Grouping) -> bool:
+def _groups(neurons: Neurons, won: Winning, found: Joining | None, count: int) -> Labels:
+    """The group of each neuron, (K,): that of the nearest one for those that no row was nearest to."""
+    group = np.full(len(neurons), -1)
+    held = np.flatnonzero(won.held)
+    if found is not None and len(held):
+        centers = neurons.centers[held]
+        nearest_used = nearest(np.ascontiguousarray(centers[found.used]), centers)
+        group[held] = found.groups(count)[nearest_used]
+    return without_small(group, won.share)
+
+
+def without_small(group: Labels, share: Array) -> Labels:
+    """Without groups that hold few samples, which may be noise; the largest stays in any case.
+
+    Examples
+    --------
+    >>> without_small(np.array([0, 0, 1]), np.array([0.5, 0.495, 0.005]))
+    array([ 0,  0, -1])
+    """
+    grouped = group >= 0
+    if not grouped.any():
+        return group
+    held = np.bincount(group[grouped], share[grouped])
+    large = held >= min(LEAST_SHARE, LEAST_SHARE_OF_EQUAL / len(group), held.max())
+    return np.where(grouped & large[group], group, -1)
+
+
+def has_valleys(rows: Array, found: Joining, count: int) -> bool:
     """Whether there are so few rows between clusters that no other proof is needed."""
-    for label in (found.label, found.halves):
-        if len(rows) >= ROWS_OF_A_CLUSTER * (label.max() + 1) and valley(rows, label) < VALLEY:
+    for groups in (count, 2):
+        label = found.groups(groups)[found.label]
+        if len(rows) >= ROWS_OF_A_CLUSTER * groups and valley(rows, label) < VALLEY:
             return True
     return False
-
-
-def _complete(group: Labels, centers: Array) -> Labels:
-    """With the group of their nearest neighbour for those that no row was nearest to."""
-    alone = group < 0
-    if alone.any():
-        group = group.copy()
-        group[alone] = group[~alone][nearest(np.ascontiguousarray(centers[~alone]), centers[alone])]
-    return group
 
 
 def revive(layer: Layer, recent: Array, won: Winning, random: np.random.Generator) -> None:

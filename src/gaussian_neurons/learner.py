@@ -206,9 +206,8 @@ class Learner:
 
     def _exchange(self, ready: Ready, neurons: Neurons, which: NDArray[np.int64]) -> None:
         """Other neurons in the layer that answers; `which` says what number each had, or -1."""
-        number, weight = np.append(ready.clusters.number, -1)[which], np.append(ready.clusters.weight, 0)[which]
         ready.layer.neurons = neurons
-        ready.clusters = replace(ready.clusters, number=number, weight=weight)
+        ready.clusters = ready.clusters.of_neurons(which)
 
     def _learn_some(
         self,
@@ -277,10 +276,10 @@ class Learner:
             seen = int(before.seen[0])
             known = None if seen % (CLOUDS_EVERY * len(self.recent)) == 0 else ready.cloud
             random = self.random(REVIEWED, seen)
-            layer, group, weight, ready.cloud = ladder.review(ready.layers, recent, random, known)
+            layer, group, share, ready.cloud = ladder.review(ready.layers, recent, random, known)
             now = ready.layers[layer].neurons
-            renewed = ready.clusters.renewed(layer, group, weight, before, now, recent)
-            ready.clusters = renewed.reported(now, recent)
+            renewed = ready.clusters.renewed(layer, group, share, before, now, recent)
+            ready.clusters = renewed.centered(now, recent).reported(now, recent)
         else:
             diagnostics.remember(ready.neurons, recent)
             ready.clusters = self._numbered(ready).reported(ready.neurons, recent)

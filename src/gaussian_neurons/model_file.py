@@ -114,7 +114,9 @@ def _put(ready: Ready, arrays: dict[str, Array], facts: dict[str, Any]) -> None:
     facts |= {"learning_rate": first.learning_rate, "inhibition": first.inhibition}
     facts["layers"] = [[layer.learning_rate, layer.inhibition] for layer in others]
     clusters = ready.clusters
-    arrays |= {"clusters.number": clusters.number, "clusters.weight": clusters.weight}
+    arrays |= {"clusters.number": clusters.number, "clusters.share": clusters.share}
+    if clusters.offset is not None:
+        arrays["clusters.offset"] = clusters.offset
     facts["clusters"] = {"layer": clusters.layer, "given": clusters.given, "ladder": ready.is_ladder}
     facts["clusters"]["cloud"] = ready.cloud
     for name, events in (("noted", clusters.noted), ("events", clusters.events)):
@@ -137,7 +139,8 @@ def _taken(arrays: Mapping[str, Array], facts: Mapping[str, Any]) -> Ready:
         ready.cloud = None if about["cloud"] is None else float(about["cloud"])
         ready.clusters = Clusters(
             arrays["clusters.number"],
-            arrays["clusters.weight"],
+            arrays["clusters.share"],
+            arrays.get("clusters.offset"),
             int(about["layer"]),
             int(about["given"]),
             _events(about["noted"], arrays["clusters.noted"]),
@@ -230,11 +233,13 @@ def _check_clusters(ready: Ready, dimensions: int) -> None:
     first = ready.layers[0].neurons
     if any(len(layer.neurons) != len(first) or layer.neurons.seen != first.seen for layer in ready.layers):
         raise ValueError("the layers do not fit each other")
-    number, weight = clusters.number, clusters.weight
+    number, share, offset = clusters.number, clusters.share, clusters.offset
     if number.shape != (len(first),) or number.dtype != np.int64 or not (number < clusters.given).all():
         raise ValueError("the clusters have the wrong shape or type")
-    if weight.shape != number.shape or not (np.isfinite(weight) & (weight >= 0)).all():
-        raise ValueError("the weights of neurons have the wrong shape, or are not finite")
+    if share.shape != number.shape or not (np.isfinite(share) & (share >= 0)).all():
+        raise ValueError("the shares of neurons have the wrong shape, or are not finite")
+    if offset is not None and (offset.shape != first.centers.shape or not np.isfinite(offset).all()):
+        raise ValueError("the centers of clusters have the wrong shape, or are not finite")
     if any(event.center.shape != (dimensions,) for event in (*clusters.noted, *clusters.events)):
         raise ValueError("the events have the wrong shape")
 
