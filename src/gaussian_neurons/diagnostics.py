@@ -95,7 +95,7 @@ class Winning:
 
     share: Array  # part of the samples that the neuron answers most strongly
     held: NDArray[np.bool_]  # it wins enough of them, and not from afar: compared to the typical response
-    typical: float  # the mean response of the winners
+    typical: float  # response of a winner: the median
     enough: float  # the least share of one that is held
 
 
@@ -108,7 +108,7 @@ def winning(neurons: Neurons, recent: Array) -> Winning:
     twin_of = find_twins(neurons)
     share, mean_response = _won(neurons, recent, twin_of)
     share[twin_of >= 0] = 0.0
-    typical = float(share @ mean_response)
+    typical = float(np.exp(np.median(strongest(neurons, recent)[1].astype(np.float64)))) if len(recent) else 0.0
     enough = max(min(SHARE, SHARE_OF_EQUAL / len(neurons)), 1.5 / max(len(recent), 3))  # 2 of 3 or more
     held = (share >= enough) & (mean_response >= MEAN_RESPONSE * typical)
     return Winning(share, held, typical, enough)

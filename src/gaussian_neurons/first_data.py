@@ -10,7 +10,7 @@ from gaussian_neurons import ladder
 from gaussian_neurons.clusters import Clusters
 from gaussian_neurons.ladder import Layer
 from gaussian_neurons.learning import native
-from gaussian_neurons.placing import neurons_at, spread, uniform
+from gaussian_neurons.placing import means, neurons_at, uniform
 from gaussian_neurons.settings import Settings
 from gaussian_neurons.state import Neurons
 
@@ -92,8 +92,7 @@ def _centers(settings: Settings, first: Array, low: Array, high: Array, random: 
     if settings.init == "samples":
         return first[random.integers(len(first), size=count)]
     if settings.init == "spread":
-        rows = first.astype(np.float64)
-        return first[spread(rows, count, ladder.typical_distance(first), random)]
+        return means(first.astype(np.float64), count, ladder.typical_distance(first), random)
     return uniform(low, high, count, random)
 
 

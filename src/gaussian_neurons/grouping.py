@@ -9,13 +9,12 @@ from numpy.typing import NDArray
 from gaussian_neurons import _core
 from gaussian_neurons.answers import nearest
 from gaussian_neurons.learning import native
-from gaussian_neurons.placing import spread
+from gaussian_neurons.placing import means
 
 Array = NDArray[Any]
 Labels = NDArray[np.int64]
 
 BAND = 0.125  # half the width of a band across the line between two centers, as a part of its length
-REFINEMENTS = 3  # rounds of k-means that stand for learning, where a cloud is grouped
 
 
 @dataclass(frozen=True)
@@ -123,10 +122,5 @@ def of_a_cloud(rows: Array, centers: int, random: np.random.Generator) -> float:
     variances = np.maximum(np.linalg.eigvalsh(np.atleast_2d(np.cov(rows, rowvar=False))), 0)
     cloud = random.normal(size=(len(rows), len(variances))) * np.sqrt(variances)
     squared = native.squared_distances(cloud, cloud)
-    places = cloud[spread(cloud, centers, float(squared.mean()), random)]
-    for _ in range(REFINEMENTS):
-        label = np.unique(nearest(places, cloud), return_inverse=True)[1]
-        sums = np.zeros((label.max() + 1, cloud.shape[1]))
-        np.add.at(sums, label, cloud)
-        places = sums / np.bincount(label)[:, None]
+    places = means(cloud, centers, float(squared.mean()), random)
     return max(joined(cloud, np.sqrt(squared), places).silhouettes)

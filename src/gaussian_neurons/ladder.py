@@ -22,7 +22,7 @@ from gaussian_neurons.grouping import (
     valley,
 )
 from gaussian_neurons.learning import native
-from gaussian_neurons.placing import neurons_at, spread
+from gaussian_neurons.placing import means, neurons_at
 from gaussian_neurons.state import Neurons
 
 Array = NDArray[Any]
@@ -83,7 +83,8 @@ def typical_distance(samples: Array) -> float:
     squared = native.squared_distances(rows, rows)[np.triu_indices(len(rows), 1)]
     for some in (squared, squared[squared > 0]):  # the latter where most are equal
         if len(some) and np.median(some) > 0:
-            return max(float(np.median(some)), float(np.finfo(np.float32).tiny))
+            least = float(np.finfo(samples.dtype).tiny) * RATIO**RUNGS / WIDEST  # for the narrowest layer
+            return max(float(np.median(some)), least)
     return 1.0
 
 
@@ -156,14 +157,12 @@ def review(
     random : where randomness comes from
     cloud : the silhouette of a cloud without structure, if it was asked for not long ago
     """
+    shift(layers, recent, random)
     won = [winning(layer.neurons, recent) for layer in layers]
-    choice = choose(layers, won, recent, random, cloud)
-    answering = layers[choice.layer]
     for layer, mine in zip(layers, won, strict=True):
         tune(layer, mine.typical)
         revive(layer, recent, mine, random)
-    shift(layers, answering, recent, random)
-    return choice._replace(layer=next(k for k, layer in enumerate(layers) if layer is answering))
+    return choose(layers, won, recent, random, cloud)
 
 
 def choose(
@@ -253,17 +252,13 @@ def revive(layer: Layer, recent: Array, won: Winning, random: np.random.Generato
         out = out[((out - place) ** 2).sum(axis=1) > reach * neurons.widths[0]]
 
 
-def shift(layers: list[Layer], answering: Layer, recent: Array, random: np.random.Generator) -> None:
+def shift(layers: list[Layer], recent: Array, random: np.random.Generator) -> None:
     """Take a layer away at one end and start one at the other, where samples lie far wider or closer now."""
     wanted = widths_for(recent)[0]
-    seen = int(answering.neurons.seen[0])
+    count, seen = len(layers[0].neurons), int(layers[0].neurons.seen[0])
     while abs(steps_off := np.log(wanted / float(layers[0].neurons.widths[0])) / np.log(RATIO)) > SHIFT:
-        end = -1 if steps_off > 0 else 0
-        if layers[end] is answering:
-            return  # until another one answers
-        del layers[end]
-        ratio = RATIO if steps_off > 0 else 1 / RATIO
-        beside = layers[0] if steps_off > 0 else layers[-1]
-        width = ratio * float(beside.neurons.widths[0])
-        places = recent[spread(recent.astype(np.float64), len(beside.neurons), width / WIDEST, random)]
-        layers.insert(0 if steps_off > 0 else len(layers), layer_at(places, width, recent, born=seen))
+        wider = steps_off > 0
+        del layers[-1 if wider else 0]
+        width = float(layers[0].neurons.widths[0]) * RATIO if wider else float(layers[-1].neurons.widths[0]) / RATIO
+        places = means(recent.astype(np.float64), count, width / WIDEST, random)
+        layers.insert(0 if wider else len(layers), layer_at(places, width, recent, born=seen))

@@ -5,9 +5,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gaussian_neurons.answers import nearest
 from gaussian_neurons.state import Neurons
 
 Array = NDArray[Any]
+
+ROUNDS = 3  # of k-means
 
 
 def neurons_at(centers: Array, widths: Array, dtype: type, born: int = 0) -> Neurons:
@@ -33,6 +36,26 @@ def uniform(low: Array, high: Array, count: int, random: np.random.Generator) ->
     """Centers drawn uniformly from the box, (count, D): the paper's start."""
     part = random.random((count, len(low)))
     return low * (1 - part) + high * part
+
+
+def means(rows: Array, count: int, reach: float, random: np.random.Generator) -> Array:
+    """Centers that lie well spread in the rows, (count, D): k-means, for a few rounds.
+
+    Parameters
+    ----------
+    rows : (n, D), float64
+    count : how many centers
+    reach : a squared distance, see `spread`
+    random : where randomness comes from
+    """
+    places: Array = rows[spread(rows, count, reach, random)]
+    for _ in range(ROUNDS):
+        label = nearest(places, rows)
+        sums = np.zeros_like(places)
+        np.add.at(sums, label, rows)
+        size = np.bincount(label, minlength=count)[:, None]
+        places = np.where(size > 0, sums / np.maximum(size, 1), places)
+    return places
 
 
 def spread(rows: Array, count: int, reach: float, random: np.random.Generator) -> NDArray[np.int64]:
