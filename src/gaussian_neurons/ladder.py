@@ -3,7 +3,7 @@
 docs/any-data.md has the reasons and the measurements.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -27,6 +27,7 @@ from gaussian_neurons.state import Neurons
 
 Array = NDArray[Any]
 Labels = NDArray[np.int64]
+Teach = Callable[["Layer", Array], None]
 
 RUNGS = 5  # layers
 RATIO = 4.0  # between the widths of one and of the next
@@ -43,7 +44,8 @@ CLOUD_CENTERS = 50
 STRUCTURE = 1.12  # least silhouette of several clusters, as a multiple of the mean of those ...
 LEAST_SILHOUETTE = 0.02  # ... and at any rate
 LEAST_SHARE = 0.01  # of the samples, for a cluster to count ...
-LEAST_SHARE_OF_EQUAL = 0.5  # ... and the same as a part of 1/K, where K is large
+LEAST_SHARE_OF_EQUAL = 0.5  # ... and the same as a part of 1/K, where K is large; of sparse ones, of 1/count
+SPARSE = 3.0  # times the typical squared distance from the neuron
 OUT_OF_REACH = 0.01  # a sample to which all respond with less than this part of the typical response
 SHIFT = 0.75  # of a step, by which the widest layer may be off before the ladder moves
 WORK_AT_ONCE = 5e7  # products in a block of rows: some ten milliseconds
@@ -146,7 +148,7 @@ def _whole_or_not(layers: Sequence[Layer]) -> Iterator[None]:
 
 
 def review(
-    layers: list[Layer], recent: Array, random: np.random.Generator, cloud: float | None = None
+    layers: list[Layer], recent: Array, teach: Teach, random: np.random.Generator, cloud: float | None = None
 ) -> Choice:
     """Choose the layer that answers, and adjust all of them to the recent samples.
 
@@ -154,10 +156,11 @@ def review(
     ----------
     layers : the widest first; one may be exchanged for another
     recent : (n, D), recent samples
+    teach : lets a layer learn from rows
     random : where randomness comes from
     cloud : the silhouette of a cloud without structure, if it was asked for not long ago
     """
-    shift(layers, recent, random)
+    shift(layers, recent, teach, random)
     won = [winning(layer.neurons, recent) for layer in layers]
     for layer, mine in zip(layers, won, strict=True):
         tune(layer, mine.typical)
@@ -210,23 +213,25 @@ def _groups(neurons: Neurons, won: Winning, found: Joining | None, count: int) -
         centers = neurons.centers[held]
         nearest_used = nearest(np.ascontiguousarray(centers[found.used]), centers)
         group[held] = found.groups(count)[nearest_used]
-    return without_small(group, won.share)
+    return without_noise(group, won)
 
 
-def without_small(group: Labels, share: Array) -> Labels:
-    """Without groups that hold few samples, which may be noise; the largest stays in any case.
+def without_noise(group: Labels, won: Winning) -> Labels:
+    """Without groups that may be noise: they hold hardly any samples, or few that lie far apart.
 
-    Examples
-    --------
-    >>> without_small(np.array([0, 0, 1]), np.array([0.5, 0.495, 0.005]))
-    array([ 0,  0, -1])
+    How far apart is told by the response: its logarithm is a squared distance. The largest stays in any case.
     """
     grouped = group >= 0
     if not grouped.any():
         return group
-    held = np.bincount(group[grouped], share[grouped])
-    large = held >= min(LEAST_SHARE, LEAST_SHARE_OF_EQUAL / len(group), held.max())
-    return np.where(grouped & large[group], group, -1)
+    share = np.bincount(group[grouped], won.share[grouped])
+    response = np.bincount(group[grouped], (won.share * won.mean_response)[grouped]) / np.maximum(share, won.enough)
+    least = min(LEAST_SHARE, LEAST_SHARE_OF_EQUAL / len(group))
+    with np.errstate(divide="ignore"):
+        sparse = np.log(response) < SPARSE * np.log(min(won.typical, 1.0))
+    noise = (share < least) | (sparse & (share < LEAST_SHARE_OF_EQUAL / len(share)))
+    noise[share.argmax()] = False
+    return np.where(grouped & ~noise[group], group, -1)
 
 
 def has_valleys(rows: Array, found: Joining, count: int) -> bool:
@@ -252,7 +257,7 @@ def revive(layer: Layer, recent: Array, won: Winning, random: np.random.Generato
         out = out[((out - place) ** 2).sum(axis=1) > reach * neurons.widths[0]]
 
 
-def shift(layers: list[Layer], recent: Array, random: np.random.Generator) -> None:
+def shift(layers: list[Layer], recent: Array, teach: Teach, random: np.random.Generator) -> None:
     """Take a layer away at one end and start one at the other, where samples lie far wider or closer now."""
     wanted = widths_for(recent)[0]
     count, seen = len(layers[0].neurons), int(layers[0].neurons.seen[0])
@@ -261,4 +266,7 @@ def shift(layers: list[Layer], recent: Array, random: np.random.Generator) -> No
         del layers[-1 if wider else 0]
         width = float(layers[0].neurons.widths[0]) * RATIO if wider else float(layers[-1].neurons.widths[0]) / RATIO
         places = means(recent.astype(np.float64), count, width / WIDEST, random)
-        layers.insert(0 if wider else len(layers), layer_at(places, width, recent, born=seen))
+        layer = layer_at(places, width, recent, born=seen)
+        teach(layer, recent)  # so that it shows what it can hold
+        layer.neurons.seen[0] = seen
+        layers.insert(0 if wider else len(layers), layer)

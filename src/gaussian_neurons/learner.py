@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -148,7 +149,7 @@ class Learner:
             ready = self._from_kept(settings, self.received)
             with held_back():
                 self.ready = ready
-                self._review_if_due(ready)
+                self._review_if_due(ready, settings)
         return self.ready
 
     def conclude(self, settings: Settings) -> None:
@@ -157,7 +158,7 @@ class Learner:
         clusters = Clusters.none(len(ready.neurons))
         with held_back():
             ready.clusters = replace(clusters, layer=ready.clusters.layer)
-            self._review(ready, self.samples)
+            self._review(ready, self.samples, settings)
 
     def now(self, settings: Settings) -> Ready:
         """The layers as they are, or while the first data is coming in, as they would be."""
@@ -168,7 +169,7 @@ class Learner:
         if guess is None or guess[0] != count or not guess[1].same_as(settings):
             ready = self._from_kept(settings, count)
             if ready.is_ladder:
-                self._review(ready, self.recent[:count])
+                self._review(ready, self.recent[:count], settings)
             self._guess = guess = (count, settings, ready)
         return guess[2]
 
@@ -234,7 +235,7 @@ class Learner:
             learned = int(ready.neurons.seen[0]) - seen
             if learned:
                 self._keep(x[:learned], None if sample_widths is None else sample_widths[:learned])
-                self._review_if_due(ready)
+                self._review_if_due(ready, settings)
         return learned
 
     def _wait(self, x: Array, sample_widths: Array | None) -> int:
@@ -256,27 +257,31 @@ class Learner:
         widths = None if np.isnan(kept).any() else kept
         ready = prepare(settings, samples, widths, self.random(INITIAL))
         for layer in ready.layers:
-            native.learn(layer.neurons, samples, **self._rule(layer, settings, widths))
+            self._teach(layer, samples, settings, widths)
         return ready
+
+    def _teach(self, layer: Layer, samples: Array, settings: Settings, widths: Array | None) -> None:
+        native.learn(layer.neurons, samples, **self._rule(layer, settings, widths))
 
     def _until_review(self) -> int:
         is_ladder = self.ready is not None and self.ready.is_ladder
         return (next_look if is_ladder else next_review)(self.seen, len(self.recent)) - self.seen
 
-    def _review_if_due(self, ready: Ready) -> None:
+    def _review_if_due(self, ready: Ready, settings: Settings) -> None:
         seen = int(ready.neurons.seen[0])
         due = next_look if ready.is_ladder else next_review
         if seen and seen == due(seen - 1, len(self.recent)):
-            self._review(ready, self.samples)
+            self._review(ready, self.samples, settings)
 
-    def _review(self, ready: Ready, recent: Array) -> None:
+    def _review(self, ready: Ready, recent: Array, settings: Settings) -> None:
         """Look what the layers have found, and note it."""
         if ready.is_ladder:
             before = ready.neurons
             seen = int(before.seen[0])
             known = None if seen % (CLOUDS_EVERY * len(self.recent)) == 0 else ready.cloud
             random = self.random(REVIEWED, seen)
-            layer, group, share, ready.cloud = ladder.review(ready.layers, recent, random, known)
+            teach = partial(self._teach, settings=settings, widths=None)
+            layer, group, share, ready.cloud = ladder.review(ready.layers, recent, teach, random, known)
             now = ready.layers[layer].neurons
             renewed = ready.clusters.renewed(layer, group, share, before, now, recent)
             ready.clusters = renewed.centered(now, recent).reported(now, recent)
