@@ -375,7 +375,7 @@ BAD_PARAMETERS = [
     ({"learning_rate": -1e-9}, "learning_rate must be finite and at least 0"),
     ({"learning_rate": "fast"}, "learning_rate must be a number or 'auto'"),
     ({"width_learning_rate": 1.5}, "width_learning_rate must be finite and between 0 and 1, got 1.5"),
-    ({"init": "random"}, "init must be one of 'uniform', 'samples' or an array"),
+    ({"init": "random"}, "init must be 'auto', one of 'uniform', 'samples', 'spread' or an array"),
     ({"init": np.zeros((3, 2))}, r"init must have shape \(4, 2\), got \(3, 2\)"),
     ({"init": np.full((4, 2), np.nan)}, "init must hold finite numbers"),
     ({"domain": (1.0, 1.0)}, "domain must have low < high.*column 0"),

@@ -88,13 +88,13 @@ def test_frames_and_dicts_may_take_turns():
     assert same_as(model, X)
 
 
-def test_a_cluster_has_the_number_of_its_neuron():
+def test_clusters_have_the_numbers_of_the_model():
     model = model_of()
     model.learn_many(pd.DataFrame(X, columns=list("abc")))
     inner = model._learned()
-    assert list(model.centers) == np.flatnonzero(inner.learned_).tolist()
+    assert list(model.centers) == inner.cluster_numbers_.tolist()
     for x, row in zip(SAMPLES[:50], X, strict=False):
-        assert model.predict_one(x) == int(inner.transform([row])[0].argmax())
+        assert model.predict_one(x) == inner.neuron_clusters_[inner.transform([row])[0].argmax()]
     assert model.predict_one({"a": 99.0}) == -1
 
 

@@ -167,7 +167,7 @@ def test_nothing_learned_is_an_answer_and_no_warning():
         ({"seeds": "0-3"}, "seeds must be whole numbers, or how many of them"),
         ({"seeds": [0.5]}, "seeds must be a whole number"),
         ({"n_neurons": 0}, "n_neurons must be a whole number"),
-        ({"init": "random"}, "init must be one of"),
+        ({"init": "random"}, "init must be 'auto', one of"),
         ({"learning_rate": "fast"}, "learning_rate must be a number or 'auto'"),
         ({"n_samples": 0}, "n_samples must be a whole number"),
     ],

@@ -139,7 +139,7 @@ class Clusters:
                 events.append(was)
             noted.append(was)
         retired = [Event(seen, "retired", number, was.center) for number, was in last.items()]
-        return replace(self, noted=tuple(noted), events=(self.events + (*retired, *events))[-EVENTS:])
+        return replace(self, noted=tuple(noted), events=(*self.events, *retired, *events)[-EVENTS:])
 
 
 def _labels(neurons: Neurons, group: Labels, rows: Array) -> Labels:

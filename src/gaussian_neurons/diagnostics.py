@@ -109,7 +109,9 @@ def winning(neurons: Neurons, recent: Array) -> Winning:
     twin_of = find_twins(neurons)
     share, mean_response = _won(neurons, recent, twin_of)
     share[twin_of >= 0] = 0.0
-    typical = float(np.exp(np.median(strongest(neurons, recent)[1].astype(np.float64)))) if len(recent) else 0.0
+    typical = (
+        float(np.exp(np.median(strongest(neurons, recent)[1].astype(np.float64)))) if len(recent) else 0.0
+    )
     enough = max(min(SHARE, SHARE_OF_EQUAL / len(neurons)), 1.5 / max(len(recent), 3))  # 2 of 3 or more
     held = (share >= enough) & (mean_response >= MEAN_RESPONSE * typical)
     return Winning(share, mean_response, held, typical, enough)

@@ -29,7 +29,9 @@ from gaussian_neurons.state import Neurons
 Array = NDArray[Any]
 
 BEYOND = 2.0  # a row belongs to no cluster where its log-response is this many times that of a rare one
-NO_RESPONSE = 1e-3  # where a width is given, a row to which every learned neuron responds less belongs to no cluster
+NO_RESPONSE = (
+    1e-3  # where a width is given, a row to which every learned neuron responds less belongs to no cluster
+)
 LEAST_DRAWS = 100_000  # samples that fit presents at least, however few rows there are, at a given width ...
 LEAST_DRAWS_OF_A_LADDER = 20_000  # ... and where neurons start spread over the data
 DRAWS_AT_ONCE = 4096
@@ -264,7 +266,7 @@ class GaussianNeurons(
         return self._scores(self._check_more_rows(X))
 
     def novelty_threshold(self, false_alarms: float = 0.01) -> float:
-        """The score below which a row is new, so that this part of what the model saw last would count as new.
+        """The score below which a row is new: this part of what the model saw last is below it.
 
         It is taken from the last 1000 samples: 0.01 rests on ten of them.
 
@@ -341,6 +343,11 @@ class GaussianNeurons(
     @property
     def cluster_numbers_(self) -> NDArray[np.int64]:  # noqa: D102
         return self._found.numbers
+
+    @property
+    def neuron_clusters_(self) -> NDArray[np.int64]:  # noqa: D102
+        now = self._now
+        return self._learner.clusters(now).number.copy()
 
     @property
     def events_(self) -> list[Event]:  # noqa: D102

@@ -89,8 +89,8 @@ def joined(rows: Array, distances: Array, centers: Array) -> Joining:
 def valley(rows: Array, label: Labels) -> float:
     """How many rows lie midway between a cluster and its nearest neighbour, for each that lies at a center.
 
-    Along the line between the two centers; of both centers, the one with fewer rows. Summed over all clusters:
-    well below 1 where they are separate, 1 or more where they are parts of one heap.
+    Along the line between the two centers; of both centers, the one with fewer rows. Summed over all
+    clusters: well below 1 where they are separate, 1 or more where they are parts of one heap.
 
     Examples
     --------

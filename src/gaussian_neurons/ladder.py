@@ -189,7 +189,9 @@ def choose(
     for layer, mine in zip(layers, won, strict=True):
         places = layer.neurons.centers[mine.held].astype(np.float64)
         found.append(joined(rows, distances, places) if len(places) else None)
-    silhouettes = np.array([nothing if it is None else it.silhouettes_of(neurons) for it in found])  # (L, K + 1)
+    silhouettes = np.array(
+        [nothing if it is None else it.silhouettes_of(neurons) for it in found]
+    )  # (L, K + 1)
     count = int(silhouettes.max(axis=0).argmax())
     of_count = silhouettes[:, count]
     best = found[int(of_count.argmax())]
@@ -225,7 +227,9 @@ def without_noise(group: Labels, won: Winning) -> Labels:
     if not grouped.any():
         return group
     share = np.bincount(group[grouped], won.share[grouped])
-    response = np.bincount(group[grouped], (won.share * won.mean_response)[grouped]) / np.maximum(share, won.enough)
+    response = np.bincount(group[grouped], (won.share * won.mean_response)[grouped]) / np.maximum(
+        share, won.enough
+    )
     least = min(LEAST_SHARE, LEAST_SHARE_OF_EQUAL / len(group))
     with np.errstate(divide="ignore"):
         sparse = np.log(response) < SPARSE * np.log(min(won.typical, 1.0))
@@ -264,7 +268,11 @@ def shift(layers: list[Layer], recent: Array, teach: Teach, random: np.random.Ge
     while abs(steps_off := np.log(wanted / float(layers[0].neurons.widths[0])) / np.log(RATIO)) > SHIFT:
         wider = steps_off > 0
         del layers[-1 if wider else 0]
-        width = float(layers[0].neurons.widths[0]) * RATIO if wider else float(layers[-1].neurons.widths[0]) / RATIO
+        width = (
+            float(layers[0].neurons.widths[0]) * RATIO
+            if wider
+            else float(layers[-1].neurons.widths[0]) / RATIO
+        )
         places = means(recent.astype(np.float64), count, width / WIDEST, random)
         layer = layer_at(places, width, recent, born=seen)
         teach(layer, recent)  # so that it shows what it can hold

@@ -149,7 +149,10 @@ class Learner:
             ready = self._from_kept(settings, self.received)
             with held_back():
                 self.ready = ready
-                self._review_if_due(ready, settings)
+                if ready.is_ladder:
+                    self._review(ready, self.samples, settings)
+                else:
+                    self._review_if_due(ready, settings)
         return self.ready
 
     def conclude(self, settings: Settings) -> None:
@@ -180,7 +183,9 @@ class Learner:
         if known is None or known[0] is not now.neurons or known[1] != seen:
             facts = diagnostics.diagnose(now.neurons, self.samples, now.low, now.high)
             if now.is_ladder:  # which has its own way to tell
-                facts = replace(facts, learned=now.clusters.number >= 0, remembered=np.zeros(len(now.neurons), bool))
+                facts = replace(
+                    facts, learned=now.clusters.number >= 0, remembered=np.zeros(len(now.neurons), bool)
+                )
             self._facts = known = (now.neurons, seen, facts)
         return known[2]
 
@@ -196,7 +201,9 @@ class Learner:
         others = neurons_at(centers, widths, self.recent.dtype.type, born=self.seen)
         ready = self.settle(settings)
         ready.keep_one_layer()
-        self._exchange(ready, ready.neurons.add(others), np.append(np.arange(len(ready.neurons)), [-1] * count))
+        self._exchange(
+            ready, ready.neurons.add(others), np.append(np.arange(len(ready.neurons)), [-1] * count)
+        )
         self.additions += 1
 
     def keep(self, which: NDArray[np.bool_], settings: Settings) -> None:
@@ -299,7 +306,9 @@ class Learner:
         learns_widths = settings.width_learning_rate > 0
         return {
             "inhibition": layer.inhibition if settings.inhibition is None else settings.inhibition,
-            "learning_rate": layer.learning_rate if settings.learning_rate is None else settings.learning_rate,
+            "learning_rate": layer.learning_rate
+            if settings.learning_rate is None
+            else settings.learning_rate,
             "width_learning_rate": settings.width_learning_rate,
             "sample_widths": sample_widths if learns_widths else None,
         }

@@ -66,7 +66,9 @@ def checked(
     return Settings(
         n_neurons=count,
         width=None if _is_auto("width", width) else checked_widths(width, count),
-        inhibition=None if _is_auto("inhibition", inhibition) else number("inhibition", inhibition, least=0.0),
+        inhibition=None
+        if _is_auto("inhibition", inhibition)
+        else number("inhibition", inhibition, least=0.0),
         learning_rate=(
             None
             if _is_auto("learning_rate", learning_rate)
@@ -210,8 +212,8 @@ def _checked_init(init: Any, count: int, n_features: int) -> str | Array:
     if isinstance(init, str):
         if init not in INITS:
             raise ValueError(
-                f"init must be 'auto', one of {', '.join(map(repr, INITS))} or an array (n_neurons, n_features), "
-                f"got {init!r}."
+                f"init must be 'auto', one of {', '.join(map(repr, INITS))} or an array "
+                f"(n_neurons, n_features), got {init!r}."
             )
         return init
     return checked_centers("init", init, count, n_features)

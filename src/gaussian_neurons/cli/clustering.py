@@ -19,6 +19,7 @@ from gaussian_neurons.cli.options import (
     OnBad,
     OnBadOption,
     checked_number,
+    checked_strength,
     number_or_auto,
 )
 from gaussian_neurons.cli.trouble import told, warn
@@ -48,14 +49,14 @@ def fit(
         ),
     ] = "auto",
     inhibition: Annotated[
-        float,
+        str,
         typer.Option(
-            min=0.0,
-            metavar="NUMBER",
+            metavar="NUMBER|auto",
+            callback=checked_strength,
             help="How strongly neurons push each other off. Larger gives fewer clusters.",
             rich_help_panel="Model",
         ),
-    ] = 0.5,
+    ] = "auto",
     learning_rate: Annotated[
         str,
         typer.Option(
@@ -68,9 +69,10 @@ def fit(
     init: Annotated[
         Init,
         typer.Option(
-            help="Start anywhere in the data's box, or on rows drawn from it.", rich_help_panel="Model"
+            help="Start anywhere in the data's box, on rows drawn from it, or spread over them.",
+            rich_help_panel="Model",
         ),
-    ] = Init.uniform,
+    ] = Init.auto,
     seed: Annotated[
         int,
         typer.Option(
@@ -142,7 +144,7 @@ def fit(
     model = GaussianNeurons(
         neurons,
         width=number_or_auto(width),
-        inhibition=inhibition,
+        inhibition=0.0 if inhibition == "0" else number_or_auto(inhibition),
         learning_rate=number_or_auto(learning_rate),
         init=init.value,
         max_samples=samples or "auto",

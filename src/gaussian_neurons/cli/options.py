@@ -26,8 +26,10 @@ class OnBad(StrEnum):
 class Init(StrEnum):
     """Where neurons start."""
 
+    auto = "auto"
     uniform = "uniform"
     samples = "samples"
+    spread = "spread"
 
 
 def checked_number(value: str) -> str:
@@ -36,8 +38,15 @@ def checked_number(value: str) -> str:
     return value
 
 
+def checked_strength(value: str) -> str:
+    """The same text, if it is a number of at least 0 or auto."""
+    if value != "0":
+        number_or_auto(value)
+    return value
+
+
 def number_or_auto(value: str) -> Any:
-    """A number above 0, or the word auto."""
+    """A number, or the word auto."""
     if value == "auto":
         return value
     try:

@@ -87,7 +87,7 @@ def learn_once(
         raise ValueError(f"no row of {source.shown} is left to learn from.")
     if not model.n_clusters_:
         warn("No neuron learned: every row is in no cluster. Try a larger --width or --init samples.")
-    elif _seen(model) < LEAST_DRAWS:
+    elif model.width != "auto" and _seen(model) < LEAST_DRAWS:
         warn(
             f"One pass of {_seen(model):,} rows is short: some neurons may be on their way still, and count "
             f"as clusters. From a file, without --one-pass, rows are drawn {LEAST_DRAWS:,} times."
@@ -110,12 +110,15 @@ def summarize(
     if not one_pass:
         drawn = f"{model.n_samples_seen_:,} samples drawn at random"
         shares = np.bincount(model.labels_ + 1, minlength=found + 1) / rows
-        table = tables.clusters(shares[1:], rows, float(shares[0]), "rows")
+        table = tables.clusters(model.cluster_numbers_, shares[1:], rows, float(shares[0]), "rows")
     else:
         drawn = "one pass"
         recent = min(rows, 1000)
-        held = model.diagnosis_.share[model.learned_]
-        table = tables.clusters(held, recent, 1 - float(held.sum()), f"of the last {recent:,}")
+        of = model.neuron_clusters_
+        held = np.array([model.diagnosis_.share[of == number].sum() for number in model.cluster_numbers_])
+        table = tables.clusters(
+            model.cluster_numbers_, held, recent, 1 - float(held.sum()), f"of the last {recent:,}"
+        )
     chosen = " (auto)" if model.width == "auto" else ""
     again = reading_again(source)
     if opened.stream.feature_names is None and (source.columns or source.exclude):

@@ -19,15 +19,17 @@ Array = NDArray[Any]
 
 BAR = 24  # characters of a full bar
 MOST_OTHERS = 16  # neurons without a cluster that a table shows
+MOST_EVENTS = 6
 MOST_COLUMNS = 6  # of a table of centers; more do not fit on a terminal
 EIGHTHS = " ▏▎▍▌▋▊▉"
 
 
-def clusters(shares: Array, rows: int, none: float, what: str) -> Table:
+def clusters(numbers: Array, shares: Array, rows: int, none: float, what: str) -> Table:
     """The share of rows in each cluster, as numbers and bars.
 
     Parameters
     ----------
+    numbers : (n_clusters,)
     shares : (n_clusters,)
     rows : how many they are shares of
     none : the share of rows in no cluster
@@ -39,7 +41,7 @@ def clusters(shares: Array, rows: int, none: float, what: str) -> Table:
     table.add_column("share", justify="right")
     table.add_column("")
     largest = max([*shares, none, 1e-9])
-    for name, share in [*((str(k), float(share)) for k, share in enumerate(shares)), ("none", none)]:
+    for name, share in [*zip(map(str, numbers), map(float, shares), strict=True), ("none", none)]:
         style = "dim" if name == "none" else ""
         bar = Text(_bar(share / largest), style="dim" if name == "none" else "cyan")
         table.add_row(name, f"{round(share * rows):,}", f"{share:.1%}", bar, style=style)
@@ -87,7 +89,7 @@ def print_lines(*lines: Any) -> None:
 def facts(model: GaussianNeurons, loaded: model_file.Loaded, path: str) -> dict[str, Any]:
     """Everything there is to say about a model file, as JSON has it."""
     found, ready, run = model.diagnosis_, loaded.learner.ready, loaded.run
-    cluster = np.where(found.learned, np.cumsum(found.learned) - 1, -1)
+    cluster = model.neuron_clusters_
     names = getattr(model, "feature_names_in_", None)
     neurons = [
         {
@@ -114,9 +116,16 @@ def facts(model: GaussianNeurons, loaded: model_file.Loaded, path: str) -> dict[
         "rows_skipped": model.n_skipped_,
         "columns": None if names is None else [str(name) for name in names],
         "n_columns": model.n_features_in_,
-        "learning_rate": None if ready is None else ready.learning_rate,
+        "learning_rate": None if ready is None else ready.layer.learning_rate,
+        "inhibition": None if ready is None else ready.layer.inhibition,
+        "widths": None if ready is None else [float(layer.neurons.widths[0]) for layer in ready.layers],
         "domain": None if ready is None else {"low": _plain(ready.low), "high": _plain(ready.high)},
-        "clusters": int(found.learned.sum()),
+        "clusters": model.n_clusters_,
+        "centers": {
+            str(number): [_number(value) for value in center]
+            for number, center in zip(model.cluster_numbers_, model.cluster_centers_, strict=True)
+        },
+        "events": [[event.samples, event.kind, event.cluster] for event in model.events_],
         "neurons": neurons,
     }
 
@@ -137,11 +146,12 @@ def overview(told: dict[str, Any]) -> Table:
         else f"a checkpoint at {told['checkpoint']['samples']:,} samples"
     )
     skipped = f", {told['rows_skipped']:,} rows skipped" if told["rows_skipped"] else ""
-    given, rate = told["parameters"], told["learning_rate"]
-    if given["learning_rate"] == "auto" and rate is not None:
-        given = given | {"learning_rate": f"auto ({rate:.4g})"}
+    given = dict(told["parameters"])
+    for name in ("learning_rate", "inhibition"):
+        if given[name] == "auto" and told[name] is not None:
+            given[name] = f"auto ({told[name]:.4g})"
     if given["width"] == "auto":
-        given = given | {"width": f"auto ({told['neurons'][0]['width']:.4g})"}
+        given["width"] = f"auto ({told['neurons'][0]['width']:.4g}{_of_widths(told['widths'])})"
     rows = {
         "file": f"{told['file']}, {kind}",
         "clusters": f"{told['clusters']} of at most {len(told['neurons'])}",
@@ -149,6 +159,7 @@ def overview(told: dict[str, Any]) -> Table:
         "columns": f"{told['n_columns']}{_names(told['columns'])}, in {told['precision']}",
         "domain": _domain(told["domain"]),
         "parameters": ", ".join(f"{name}={_short(value)}" for name, value in given.items()),
+        "events": _events(told["events"]),
     }
     for name, value in rows.items():
         table.add_row(name, Text(value))
@@ -186,16 +197,26 @@ def neurons(told: dict[str, Any]) -> Table:
 
 def centers(told: dict[str, Any]) -> Table | None:
     """Where the clusters are, unless there are none or too many columns for a table."""
-    learned = [one for one in told["neurons"] if one["learned"]]
-    if not learned or told["n_columns"] > MOST_COLUMNS:
+    if not told["centers"] or told["n_columns"] > MOST_COLUMNS:
         return None
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("center of", justify="right")
     for name in told["columns"] or [f"column {k}" for k in range(told["n_columns"])]:
         table.add_column(Text(name), justify="right")
-    for one in learned:
-        table.add_row(str(one["cluster"]), *(f"{value:.4g}" for value in one["center"]))
+    for number, center in told["centers"].items():
+        table.add_row(number, *(f"{value:.4g}" for value in center))
     return table
+
+
+def _of_widths(widths: Sequence[float] | None) -> str:
+    return (
+        "" if widths is None or len(widths) < 2 else f" of {len(widths)}: {widths[0]:.4g} to {widths[-1]:.4g}"
+    )
+
+
+def _events(events: Sequence[Sequence[Any]]) -> str:
+    shown = "; ".join(f"{kind} {cluster} at {samples:,}" for samples, kind, cluster in events[-MOST_EVENTS:])
+    return (f"{len(events) - MOST_EVENTS} before, " if len(events) > MOST_EVENTS else "") + (shown or "none")
 
 
 def _count(found: Array, median: int) -> str:
