@@ -64,7 +64,7 @@ def diagnose(neurons: Neurons, recent: Array, low: Array, high: Array) -> Diagno
     array([ True, False])
     """
     twin_of = find_twins(neurons)
-    share, mean_response = _won(neurons, recent, twin_of)
+    share, mean_response, _ = _won(neurons, recent, twin_of)
     held_now = _held(share, mean_response, min(SHARE, SHARE_OF_EQUAL / len(neurons)))
     remembered = _remembered(neurons)
     grown_up = (neurons.born == 0) | (neurons.seen - neurons.born >= GROWN_UP)
@@ -83,7 +83,7 @@ def diagnose(neurons: Neurons, recent: Array, low: Array, high: Array) -> Diagno
 def remember(neurons: Neurons, recent: Array) -> None:
     """Note where neurons are that many recent samples hold, so that they count when those are gone."""
     twin_of = find_twins(neurons)
-    share, mean_response = _won(neurons, recent, twin_of)
+    share, mean_response, _ = _won(neurons, recent, twin_of)
     enough = min(REMEMBERED_SHARE, REMEMBERED_SHARE_OF_EQUAL / len(neurons))
     held = (twin_of < 0) & _held(share, mean_response, enough)
     neurons.held[held] = neurons.centers[held]
@@ -91,10 +91,11 @@ def remember(neurons: Neurons, recent: Array) -> None:
 
 @dataclass(frozen=True)
 class Winning:
-    """What neurons win of some samples. The arrays are (K,)."""
+    """What neurons win of some samples. Arrays are (K,), but for one."""
 
     share: Array  # part of the samples that the neuron answers most strongly
     mean_response: Array  # to those, 0 where there are none
+    log_response: Array  # (n,) of the winner of each sample
     held: NDArray[np.bool_]  # it wins enough of them, and not from afar: compared to the typical response
     typical: float  # response of a winner: the median
     enough: float  # the least share of one that is held
@@ -107,14 +108,12 @@ def winning(neurons: Neurons, recent: Array) -> Winning:
     response is measured by the typical one.
     """
     twin_of = find_twins(neurons)
-    share, mean_response = _won(neurons, recent, twin_of)
+    share, mean_response, log_response = _won(neurons, recent, twin_of)
     share[twin_of >= 0] = 0.0
-    typical = (
-        float(np.exp(np.median(strongest(neurons, recent)[1].astype(np.float64)))) if len(recent) else 0.0
-    )
+    typical = float(np.exp(np.median(log_response))) if len(recent) else 0.0
     enough = max(min(SHARE, SHARE_OF_EQUAL / len(neurons)), 1.5 / max(len(recent), 3))  # 2 of 3 or more
     held = (share >= enough) & (mean_response >= MEAN_RESPONSE * typical)
-    return Winning(share, mean_response, held, typical, enough)
+    return Winning(share, mean_response, log_response, held, typical, enough)
 
 
 def _held(share: Array, mean_response: Array, enough: float) -> NDArray[np.bool_]:
@@ -169,16 +168,18 @@ def find_twins(neurons: Neurons) -> NDArray[np.int64]:
     return twin_of
 
 
-def _won(neurons: Neurons, recent: Array, twin_of: NDArray[np.int64]) -> tuple[Array, Array]:
-    """Share of the samples that each neuron wins and its mean response to them, (K,) each."""
+def _won(neurons: Neurons, recent: Array, twin_of: NDArray[np.int64]) -> tuple[Array, Array, Array]:
+    """Each neuron's share of the samples, its mean response to those; each winner's log-response."""
     share, mean_response = np.zeros(len(neurons)), np.zeros(len(neurons))
+    log_response = np.zeros(len(recent))
     single = np.flatnonzero(twin_of < 0)
     if len(recent):
-        winner, log_response = strongest(neurons.keep(twin_of < 0), recent)
+        winner, found = strongest(neurons.keep(twin_of < 0), recent)
+        log_response = found.astype(np.float64)
         wins = np.bincount(winner, minlength=len(single))
         total = np.bincount(winner, np.exp(log_response), minlength=len(single))
         share[single] = wins / len(recent)
         mean_response[single] = total / np.maximum(wins, 1)
     twins = np.flatnonzero(twin_of >= 0)
     share[twins], mean_response[twins] = share[twin_of[twins]], mean_response[twin_of[twins]]
-    return share, mean_response
+    return share, mean_response, log_response

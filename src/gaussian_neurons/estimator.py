@@ -56,31 +56,37 @@ class GaussianNeurons(
     `n_neurons` Gaussian neurons are pulled toward every sample in proportion to their response to it and
     pushed off each other. Those that find a pattern stay on it (`learned_`); the surplus is pushed out.
 
+    With a given `width` this is the paper's rule, and each learned neuron is a cluster. With "auto", layers
+    of five widths learn side by side, and the one whose clusters stand apart best answers: docs/any-data.md
+    tells how. Then several neurons may share a cluster.
+
     Parameters
     ----------
     n_neurons : int, default=16
         The paper's K: an upper limit on the number of clusters.
     width : float, array (n_neurons,) or "auto", default="auto"
         The paper's sigma, a squared length: f(x) = exp(-|x - center|^2 / width). The larger, the fewer
-        clusters. "auto" takes twice the squared distance within which a sample finds a fifth of the
-        first data.
-    inhibition : float, default=0.5
+        clusters. "auto" finds it, at five times the cost of a given one and some more.
+    inhibition : float or "auto", default="auto"
         The paper's lambda: how strongly neurons push each other off. The larger, the fewer clusters;
-        from 1/2 on, a sample with a neuron exactly on it attracts no second one.
+        from 1/2 on, a sample with a neuron exactly on it attracts no second one. "auto" is 1/2 for a given
+        width, and for an automatic one the response that a sample typically gets.
     learning_rate : float or "auto", default="auto"
         The paper's eta_mu. A step is learning_rate / width times a distance. "auto" is 0.1 times the
-        smallest width: the paper's 0.1 at its width of 1, and as stable at any other scale.
+        smallest width: the paper's 0.1 at its width of 1, and as stable at any other scale. For an automatic
+        width it is larger by as much as the typical response is smaller than 1, up to the width.
     width_learning_rate : float, default=0.0
         The paper's eta_sigma, from 0 to 1: how fast widths follow those of the samples. Above 0,
         samples need a `sample_width`.
-    init : "uniform", "samples" or array (n_neurons, n_features), default="uniform"
+    init : "auto", "uniform", "samples", "spread" or array (n_neurons, n_features), default="auto"
         Where the neurons start: drawn uniformly from the domain (the paper's), on samples drawn from
-        the first data, or at given centers.
+        the first data, spread over it (some rounds of k-means), or at given centers. "auto" is "uniform" for
+        a given width, "spread" for an automatic one.
     domain : pair (low, high) or None, default=None
         The box of the input, numbers or one number for each column. None takes it from the first data.
     max_samples : int or "auto", default="auto"
         How many samples `fit` draws from its rows. "auto": as many as there are rows, and at least
-        100,000. `partial_fit` knows no limit.
+        100,000 (20,000 where the width is automatic). `partial_fit` knows no limit.
     random_state : int, RandomState instance or None, default=None
         Seed of the starting centers and of the draws.
 
@@ -90,8 +96,11 @@ class GaussianNeurons(
     widths_ : (n_neurons,), the paper's sigma
     initial_centers_ : (n_neurons, n_features), where they started
     learned_ : (n_neurons,) of bool, which neurons found a pattern; twins are counted once
-    n_clusters_ : how many did
-    cluster_centers_ : (n_clusters_, n_features), centers_[learned_]
+    n_clusters_ : how many clusters there are
+    cluster_numbers_ : (n_clusters_,), their numbers, which they keep; 0 to n_clusters_ - 1 after `fit`
+    cluster_centers_ : (n_clusters_, n_features), where they are
+    neuron_clusters_ : (n_neurons,), the number of each neuron's cluster, -1 where it has none
+    events_ : the last 1000 events, each (samples seen, "born", "moved" or "retired", number, center)
     diagnosis_ : the facts behind learned_, see `gaussian_neurons.diagnostics.Diagnosis`
     labels_ : (n_rows,), the clusters of the rows given to `fit`
     n_samples_seen_ : how many samples the model has learned from
@@ -104,11 +113,16 @@ class GaussianNeurons(
     others once they are complete; until then the attributes tell what would come out if the stream
     ended there.
 
-    `learned_` asks which neurons the last 1000 samples hold, and remembers those that were held by many
-    before and have not left their place: a cluster that no longer comes is not forgotten.
+    `learned_` asks which neurons the last 1000 samples hold. At a given width it remembers those that were
+    held by many before and have not left their place: a cluster that no longer comes is not forgotten. An
+    automatic width follows its stream instead: what the last 1000 samples do not show is retired. Which
+    neurons share a cluster is looked at every 3000 samples, more often at first.
 
     `inhibition` and the rates are read at every call and may be changed in the middle of a stream;
     `n_neurons`, `width`, `init` and `domain` say how a model starts.
+
+    An automatic width depends on distances alone: rows that are scaled, shifted or turned as a whole give the
+    same clusters. Columns that are of different scale, as meters and years are, should be standardised first.
 
     Rows of a memory-mapped file are read in place. `partial_fit` gives their pages back as it goes; `fit`
     draws rows at random, for which the system may map as much of the file as it likes.
@@ -120,7 +134,9 @@ class GaussianNeurons(
     >>> random = np.random.default_rng(0)
     >>> places = np.array([[0.0, 0.0], [0.0, 3.0], [3.0, 0.0]])
     >>> X = random.normal(places[random.integers(3, size=2000)], 0.3)
-    >>> model = GaussianNeurons(n_neurons=10, width=1.0, random_state=0).fit(X)
+    >>> GaussianNeurons(random_state=0).fit(X).n_clusters_
+    3
+    >>> model = GaussianNeurons(n_neurons=10, width=1.0, random_state=0).fit(X)  # the paper's rule
     >>> model.n_clusters_
     3
     >>> model.predict([[0.1, 2.9], [0.1, 3.1], [50.0, 50.0]]) == model.predict([[0.0, 3.0]])
@@ -207,6 +223,8 @@ class GaussianNeurons(
     ) -> Self:
         """Add neurons in the middle of a stream; those that are there stay bit for bit.
 
+        A model with an automatic width keeps the one that answers now, and every neuron counts by itself.
+
         Parameters
         ----------
         n_neurons : how many, drawn uniformly from the domain (one, where nothing is said)
@@ -231,6 +249,8 @@ class GaussianNeurons(
     def remove_neurons(self, indices: ArrayLike) -> Self:
         """Remove neurons in the middle of a stream; the others stay bit for bit.
 
+        A model with an automatic width keeps the one that answers now, and every neuron counts by itself.
+
         Parameters
         ----------
         indices : an index into `centers_`, or several (negative ones count from the end), or a mask
@@ -252,9 +272,11 @@ class GaussianNeurons(
         return answers.responses(self._now.neurons, self._check_more_rows(X))
 
     def predict(self, X: ArrayLike) -> NDArray[np.int64]:
-        """The cluster of each row, 0 to n_clusters_ - 1, or -1 where no learned neuron responds.
+        """The number of the cluster of each row, or -1 where it belongs to none.
 
-        Cluster k belongs to `cluster_centers_[k]`. A response below 0.001 counts as none.
+        That is the cluster whose center responds most. A row belongs to none where no learned neuron
+        responds: at a given width, by at least 0.001; at an automatic one, as if the squared distance were no
+        more than twice what it is for all but 1 % of the last samples.
         """
         return self._predict(self._check_more_rows(X))
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gaussian_neurons.answers import nearest, strongest
+from gaussian_neurons.answers import nearest
 from gaussian_neurons.bad_rows import BadRow
 from gaussian_neurons.diagnostics import Winning, winning
 from gaussian_neurons.grouping import (
@@ -34,7 +34,7 @@ RATIO = 4.0  # between the widths of one and of the next
 WIDEST = 0.5  # width of the first, as a part of the typical squared distance between samples
 RATE = 0.1  # of a step, for the typical response
 LARGEST_RATE = 1.0  # a step that ends on the sample, for the largest response
-PAIRED = 250  # rows whose distances tell the typical one
+PAIRED = 150  # rows whose distances tell the typical one
 LOOKED_AT = 500  # rows that silhouettes are taken of
 AS_GOOD = 0.97  # a wider layer is preferred whose silhouette is at least this part of the best
 VALLEY = 0.4  # rows between clusters for one at their centers, below which they are separate ...
@@ -251,7 +251,7 @@ def revive(layer: Layer, recent: Array, won: Winning, random: np.random.Generato
     """Place neurons that hold nothing on samples that are out of reach of the others, if there are enough."""
     neurons = layer.neurons
     reach = -np.log(OUT_OF_REACH * max(won.typical, float(np.finfo(np.float64).tiny)))
-    out = recent[strongest(neurons.keep(won.held), recent)[1] < -reach]
+    out = recent[won.log_response < -reach]
     for k in np.flatnonzero(~won.held):
         if len(out) < won.enough * len(recent):
             return

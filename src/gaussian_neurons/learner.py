@@ -23,8 +23,9 @@ Array = NDArray[Any]
 
 INITIAL, DRAWN, ADDED, REVIEWED = range(4)  # what randomness is for
 
-EARLY_LOOKS = (1, 1.25, 1.5, 2, 2.5, 3)  # windows after which a ladder is reviewed, then every 2
-CLOUDS_EVERY = 10  # windows after which it is asked anew what no structure would look like
+EARLY_LOOKS = (1, 1.25, 1.5, 2, 2.5, 3, 4, 5, 6, 8)  # windows after which a ladder is reviewed ...
+LOOK_EVERY = 3  # ... and then
+CLOUDS_EVERY = 12  # windows after which it is asked anew what no structure would look like
 GUESSES = 10  # how often a ladder is asked while the first data doubles
 
 
@@ -49,15 +50,17 @@ def next_review(seen: int, window: int) -> int:
 
 
 def next_look(seen: int, window: int) -> int:
-    """The same for a ladder, which follows its stream: after 1, 1.25, 1.5, 2, 2.5, 3, 4, 6, 8, ... windows.
+    """The same for a ladder, which follows its stream: after 1, 1.25, 1.5, ... 8, 9, 12, 15, ... windows.
 
     Examples
     --------
-    >>> [next_look(seen, 1000) for seen in (0, 1000, 3000, 4000, 5999, 10**6)]
-    [1000, 1250, 4000, 6000, 6000, 1002000]
+    >>> [next_look(seen, 1000) for seen in (0, 1000, 3000, 8000, 9000, 10**6)]
+    [1000, 1250, 4000, 9000, 12000, 1002000]
     """
     early = (int(part * window) for part in EARLY_LOOKS)
-    return next((end for end in early if seen < end), (seen // (2 * window) + 1) * 2 * window)
+    return next(
+        (end for end in early if seen < end), (seen // (LOOK_EVERY * window) + 1) * LOOK_EVERY * window
+    )
 
 
 def looked_at(received: int) -> int:
