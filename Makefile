@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard native/*)
 
-.PHONY: demo test lint format bench bench-quality help clean
+.PHONY: demo test lint format bench bench-quality pictures help clean
 
 demo: .venv/ready-demo  ## learn the strokes of handwritten digits; leaves out/demo.png
 	@$(BIN)/gaussian-neurons demo
@@ -21,9 +21,13 @@ format: .venv/ready-dev
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-bench: .venv/ready-dev  ## speed and memory beside the NumPy reference; samplers and streams
+bench: .venv/ready-dev  ## speed and memory beside the NumPy reference; samplers, streams, automatic widths
 	@$(BIN)/python -m benchmarks.speed
 	@$(BIN)/python -m benchmarks.streams
+	@OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.automatic
+
+pictures: .venv/ready-dev  ## the pictures of docs/any-data.md
+	@$(BIN)/python -m benchmarks.pictures
 
 bench-quality: .venv-bench/ready  ## clusters found beside other libraries, and while they drift; OPTIONS='--only ours'
 	@.venv-bench/bin/python -m benchmarks.quality $(OPTIONS)

@@ -1,4 +1,10 @@
-"""What an automatic width costs: as a multiple of a given one with as many neurons, and along a long stream."""
+"""What an automatic width costs.
+
+    python -m benchmarks.automatic [--long SAMPLES]
+
+As a multiple of what a given width costs with as many neurons, turn by turn in one process; and along a
+long stream, time and memory.
+"""
 
 import argparse
 import time

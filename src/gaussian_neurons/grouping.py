@@ -36,6 +36,8 @@ class Joining:
 
     def groups(self, count: int) -> Labels:
         """The group of each of the centers that are used, where there are so many groups."""
+        if count == 1:
+            return np.zeros(len(self.used), np.int64)
         group = np.arange(len(self.used))
         steps = len(self.used) - count
         for into, gone in zip(self.first[:steps], self.second[:steps], strict=True):
