@@ -41,8 +41,8 @@ VALLEY = 0.4  # rows between clusters for one at their centers, below which they
 ROWS_OF_A_CLUSTER = 20  # ... where there are so many of each
 CLOUDS = 3  # without structure, which clusters are compared to otherwise
 CLOUD_CENTERS = 50
-STRUCTURE = 1.12  # least silhouette of several clusters, as a multiple of the mean of those ...
-LEAST_SILHOUETTE = 0.02  # ... and at any rate
+STRUCTURE = 1.05  # least silhouette of several clusters, as a multiple of the mean of those ...
+CHANCE = 0.25  # ... and more where clusters have few rows: this times the root of clusters per row
 LEAST_SHARE = 0.01  # of the samples, for a cluster to count ...
 LEAST_SHARE_OF_EQUAL = 0.5  # ... and the same as a part of 1/K, where K is large; of sparse ones, of 1/count
 SPARSE = 3.0  # times the typical squared distance from the neuron
@@ -201,7 +201,7 @@ def choose(
         if cloud is None:
             centers = min(neurons, CLOUD_CENTERS)
             cloud = float(np.mean([of_a_cloud(rows, centers, random) for _ in range(CLOUDS)]))
-        separate = of_count.max() > max(STRUCTURE * cloud, LEAST_SILHOUETTE)
+        separate = of_count.max() > STRUCTURE * cloud + CHANCE * np.sqrt(count / len(rows))
     if not separate:
         at, count = next((k for k, mine in enumerate(won) if mine.held.any()), 0), 1
     return Choice(at, _groups(layers[at].neurons, won[at], found[at], count), won[at].share, cloud)
