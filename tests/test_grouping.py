@@ -34,7 +34,7 @@ def join_brute_force(centers: np.ndarray, counts: np.ndarray) -> list[set[frozen
     while len(groups) > 2:
         size = [counts[group].sum() for group in groups]
         middle = [np.average(centers[group], axis=0, weights=counts[group]) for group in groups]
-        cost, i, j = min(
+        _, i, j = min(
             (size[i] * size[j] / (size[i] + size[j]) * ((middle[i] - middle[j]) ** 2).sum(), i, j)
             for i in range(len(groups))
             for j in range(i + 1, len(groups))
