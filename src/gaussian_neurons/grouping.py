@@ -39,6 +39,8 @@ class Joining:
         if count == 1:
             return np.zeros(len(self.used), np.int64)
         group = np.arange(len(self.used))
+        if count < 2:  # the last two were never joined
+            return np.zeros_like(group)
         steps = len(self.used) - count
         for into, gone in zip(self.first[:steps], self.second[:steps], strict=True):
             group[group == gone] = into

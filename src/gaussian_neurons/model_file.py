@@ -234,14 +234,17 @@ def _check_clusters(ready: Ready, dimensions: int) -> None:
     if any(len(layer.neurons) != len(first) or layer.neurons.seen != first.seen for layer in ready.layers):
         raise ValueError("the layers do not fit each other")
     number, share, offset = clusters.number, clusters.share, clusters.offset
-    if number.shape != (len(first),) or number.dtype != np.int64 or not (number < clusters.given).all():
+    if number.shape != (len(first),) or number.dtype != np.int64:
         raise ValueError("the clusters have the wrong shape or type")
+    if not ((number >= -1) & (number < clusters.given)).all():
+        raise ValueError("a cluster has a number that was never given")
     if share.shape != number.shape or not (np.isfinite(share) & (share >= 0)).all():
         raise ValueError("the shares of neurons have the wrong shape, or are not finite")
     if offset is not None and (offset.shape != first.centers.shape or not np.isfinite(offset).all()):
         raise ValueError("the centers of clusters have the wrong shape, or are not finite")
-    if any(event.center.shape != (dimensions,) for event in (*clusters.noted, *clusters.events)):
-        raise ValueError("the events have the wrong shape")
+    for event in (*clusters.noted, *clusters.events):
+        if event.center.shape != (dimensions,) or not np.isfinite(event.center).all():
+            raise ValueError("the events have the wrong shape, or are not finite")
 
 
 _STARTS = {"centers": "start", "widths": "start_widths"}

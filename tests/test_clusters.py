@@ -1,0 +1,236 @@
+"""Clusters keep their numbers, whatever becomes of their neurons, and say what became of them."""
+
+import numpy as np
+import pytest
+
+from gaussian_neurons import Neurons
+from gaussian_neurons.clusters import BARELY, EVENTS, Clusters, Event
+
+LINE = np.array([[0.0], [1.0], [10.0], [11.0], [20.0], [21.0]])  # three clusters of two neurons
+
+
+def line(seen: int = 1000) -> Neurons:
+    return Neurons.at(LINE, 1.0, born=seen)
+
+
+def after(clusters: Clusters, group, share=None, neurons: Neurons | None = None) -> Clusters:
+    """The same layer with other groups of its neurons."""
+    neurons = line() if neurons is None else neurons
+    weights = np.full(len(group), 1 / len(group)) if share is None else np.array(share)
+    return clusters.renewed(0, np.array(group), weights, neurons, neurons, neurons.centers)
+
+
+@pytest.fixture
+def three() -> Clusters:
+    return after(Clusters.none(6), [0, 0, 1, 1, 2, 2])
+
+
+# ---- numbers ----------------------------------------------------------------------------------------
+
+
+def test_at_first_there_are_none():
+    none = Clusters.none(4)
+    assert none.number.tolist() == [-1] * 4
+    assert none.found(Neurons.at(np.zeros((4, 2)), 1.0)).centers.shape == (0, 2)
+    assert (none.given, none.events) == (0, ())
+
+
+def test_numbers_are_given_from_zero_on(three):
+    assert three.number.tolist() == [0, 0, 1, 1, 2, 2]
+    assert three.given == 3
+
+
+def test_what_groups_are_called_does_not_matter(three):
+    assert after(three, [7, 7, 0, 0, 3, 3]).number.tolist() == [0, 0, 1, 1, 2, 2]
+    assert after(three, [7, 7, 0, 0, 3, 3]).given == 3
+
+
+def test_a_neuron_that_changes_sides_takes_no_number_along(three):
+    assert after(three, [0, 0, 1, 2, 2, 2]).number.tolist() == [0, 0, 1, 2, 2, 2]
+
+
+def test_of_a_cluster_that_splits_the_larger_part_keeps_the_number(three):
+    split = after(three, [0, 1, 2, 2, 3, 3], share=[0.1, 0.3, 0.15, 0.15, 0.15, 0.15])
+    assert split.number.tolist() == [3, 0, 1, 1, 2, 2]
+    assert split.given == 4
+
+
+def test_of_clusters_that_merge_the_larger_lends_its_number(three):
+    merged = after(three, [0, 0, 0, 0, 1, 1], share=[0.1, 0.1, 0.2, 0.2, 0.2, 0.2])
+    assert merged.number.tolist() == [1, 1, 1, 1, 2, 2]
+
+
+def test_a_number_that_is_gone_never_comes_again(three):
+    without = after(three, [0, 0, -1, -1, 1, 1])
+    assert without.number.tolist() == [0, 0, -1, -1, 2, 2]
+    assert after(without, [0, 0, 1, 1, 2, 2]).number.tolist() == [0, 0, 3, 3, 2, 2]
+
+
+def test_a_cluster_of_neurons_that_had_none_is_new():
+    one = after(Clusters.none(6), [0, 0, -1, -1, -1, -1])
+    two = after(one, [0, 0, 5, 5, -1, -1])
+    assert two.number.tolist() == [0, 0, 1, 1, -1, -1]
+
+
+def test_a_small_overlap_of_two_large_clusters_is_another_cluster():
+    """Each shares 0.1 with what comes after, and has 0.4 by itself: less than half of either."""
+    neurons = Neurons.at(np.arange(3.0)[:, None], 1.0)
+    one = after(Clusters.none(3), [0, 0, -1], [0.4, 0.1, 0.4], neurons)
+    other = after(one, [-1, 0, 0], [0.4, 0.1, 0.4], neurons)
+    assert other.number.tolist() == [-1, 1, 1]
+    half = after(one, [-1, 0, 0], [0.1, 0.1, 0.4], neurons)
+    assert half.number.tolist() == [-1, 0, 0]
+
+
+def test_neurons_that_win_nothing_keep_their_numbers(three):
+    assert after(three, [2, 2, 1, 1, 0, 0], share=np.zeros(6)).number.tolist() == [0, 0, 1, 1, 2, 2]
+
+
+def test_another_layer_takes_the_numbers_over_by_what_its_neurons_answer(three):
+    """A wide layer with one neuron for each cluster, in another order, and one that belongs to none."""
+    wide = Neurons.at([[20.5], [0.5], [500.0], [10.5]], 50.0)
+    recent = np.random.default_rng(0).normal(LINE[np.arange(300) % 6], 0.1)
+    renewed = three.renewed(2, np.array([0, 1, -1, 2]), np.array([0.3, 0.3, 0.0, 0.3]), line(), wide, recent)
+    assert renewed.number.tolist() == [2, 0, -1, 1]
+    assert (renewed.layer, renewed.given) == (2, 3)
+
+
+def test_a_cluster_that_only_another_layer_sees_is_new(three):
+    fine = Neurons.at([[0.0], [1.0], [10.5], [20.5]], 0.1)
+    recent = np.repeat(LINE, [20, 10, 10, 10, 10, 10], axis=0)
+    group = np.arange(4)
+    renewed = three.renewed(1, group, np.full(4, 0.25), line(), fine, recent)
+    assert renewed.number.tolist() == [0, 3, 1, 2]
+
+
+def test_a_layer_in_which_nothing_was_found_ends_all_and_is_followed_by_new_ones(three):
+    other = Neurons.at(LINE, 2.0)
+    nothing = three.renewed(1, np.full(6, -1), np.zeros(6), line(), other, LINE)
+    assert nothing.number.tolist() == [-1] * 6
+    again = nothing.renewed(0, three.number, three.share, other, line(), LINE)
+    assert again.number.tolist() == [3, 3, 4, 4, 5, 5]
+
+
+# ---- where they are ---------------------------------------------------------------------------------
+
+
+def test_without_an_offset_a_cluster_is_its_first_neuron():
+    neurons = Neurons.at(LINE, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
+    clusters = Clusters(np.array([-1, 4, -1, 2, -1, -1]), np.full(6, 1 / 6), given=5)
+    found = clusters.found(neurons)
+    assert found.numbers.tolist() == [2, 4]
+    assert found.centers.tolist() == [[11.0], [1.0]]
+    assert found.widths.tolist() == [4.0, 2.0]
+
+
+def test_with_an_offset_a_cluster_is_the_mean_of_its_neurons_by_their_shares():
+    neurons = Neurons.at(LINE, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0], np.float32)
+    offset = np.array([[0.0], [3.0], [0.5], [0.0], [0.0], [0.0]])
+    clusters = Clusters(np.array([0, 0, 3, -1, -1, -1]), np.array([0.1, 0.3, 0.0, 0.6, 0, 0]), offset)
+    found = clusters.found(neurons)
+    assert found.numbers.tolist() == [0, 3]
+    np.testing.assert_allclose(found.centers, [[0.25 * 0 + 0.75 * 4], [10.5]], rtol=1e-6)
+    assert found.widths.tolist() == [2.0, 3.0]
+    assert found.centers.dtype == np.float32
+
+
+def test_neurons_that_hold_nothing_hardly_count():
+    clusters = Clusters(np.array([0, 0]), np.array([0.5, 0.0]), np.zeros((2, 1)))
+    found = clusters.found(Neurons.at([[0.0], [1.0]], 1.0))
+    assert 0 < found.centers[0, 0] == pytest.approx(BARELY / 0.5, rel=1e-6)
+
+
+def test_centers_lie_in_the_middle_of_the_recent_samples_and_go_where_their_neurons_go():
+    neurons = Neurons.at([[0.0, 0.0], [10.0, 0.0], [10.0, 4.0]], 1.0)
+    clusters = Clusters(np.array([0, 1, -1]), np.array([0.5, 0.5, 0.0]))
+    recent = np.array([[1.0, 0.0], [2.0, 3.0], [9.0, 1.0], [10.0, 3.9]])  # the last is not of a third
+    centered = clusters.centered(neurons, recent)
+    np.testing.assert_allclose(centered.found(neurons).centers, [[1.5, 1.5], [9.5, 2.45]])
+    neurons.centers += 7.0
+    np.testing.assert_allclose(centered.found(neurons).centers, [[8.5, 8.5], [16.5, 9.45]])
+
+
+def test_without_clusters_or_samples_centers_are_no_trouble():
+    none = Clusters.none(6).centered(line(), LINE)
+    assert len(none.found(line()).centers) == 0
+    one = Clusters(np.arange(6), np.zeros(6)).centered(line(), LINE[:0])
+    np.testing.assert_array_equal(one.found(line()).centers, LINE)
+
+
+# ---- other neurons ----------------------------------------------------------------------------------
+
+
+def test_of_neurons_that_are_exchanged_the_first_of_each_cluster_keeps_its_number(three):
+    other = three.of_neurons(np.array([5, 3, 2, 0, -1]))
+    assert other.number.tolist() == [2, 1, -1, 0, -1]
+    np.testing.assert_allclose(other.share, [1 / 6] * 4 + [0])
+    assert other.given == 3
+
+
+def test_exchanged_neurons_are_clusters_by_themselves(three):
+    centered = three.centered(line(), LINE)
+    same = centered.of_neurons(np.arange(6))
+    assert same.number.tolist() == [0, -1, 1, -1, 2, -1]
+    np.testing.assert_array_equal(same.found(line()).centers, LINE[::2])
+
+
+# ---- events -----------------------------------------------------------------------------------------
+
+
+def told(clusters: Clusters) -> list[tuple[int, str, int]]:
+    return [event[:3] for event in clusters.events]
+
+
+def test_clusters_are_born_move_and_retire_and_each_is_told_once(three):
+    recent = np.repeat(LINE, 10, axis=0)
+    first = three.reported(line(1000), recent)
+    assert told(first) == [(1000, "born", 0), (1000, "born", 1), (1000, "born", 2)]
+    np.testing.assert_array_equal([event.center for event in first.events], LINE[::2])
+    assert told(first.reported(line(2000), recent)) == told(first)
+    moved = line(3000)
+    moved.centers[2:4] += 5.0
+    second = after(first, [0, 0, 1, 1, -1, -1], neurons=moved).reported(moved, recent)
+    assert told(second)[3:] == [(3000, "retired", 2), (3000, "moved", 1)]
+    assert second.events[-2].center.tolist() == [20.0]
+    assert second.events[-1].center.tolist() == [15.0]
+    third = after(second, [0, 0, 1, 1, 2, 2], neurons=moved).reported(moved, recent)
+    assert told(third)[5:] == [(3000, "born", 3)]
+
+
+def test_a_move_is_told_where_it_is_farther_than_samples_scatter(three):
+    """From where it was last told to be: many small moves are one."""
+    recent = np.concatenate([LINE[::2] - 2.0, LINE[::2] + 2.0])  # they scatter by 2
+    clusters = three.reported(line(), recent)
+    slow = line(2000)
+    events = []
+    for _ in range(5):
+        slow.centers[:2] += 0.9
+        clusters = clusters.reported(slow, recent)
+        events.append(len(clusters.events) - 3)
+    assert events == [0, 0, 1, 1, 1]
+    assert clusters.events[-1].kind == "moved"
+    assert clusters.events[-1].center[0] == pytest.approx(2.7)
+
+
+def test_an_event_remembers_where_it_was(three):
+    neurons = line()
+    clusters = three.reported(neurons, LINE)
+    neurons.centers += 100.0
+    assert clusters.events[0].center.tolist() == [0.0]
+
+
+def test_the_last_thousand_events_are_kept():
+    neurons = line()
+    clusters = Clusters.none(6)
+    for turn in range(EVENTS // 2 + 10):
+        group = [0, 0, -1, -1, -1, -1] if turn % 2 else [-1, -1, 0, 0, -1, -1]
+        clusters = after(clusters, group).reported(neurons, LINE)
+    assert len(clusters.events) == EVENTS == 1000
+    assert told(clusters)[-1] == (1000, "born", EVENTS // 2 + 9)
+    assert told(clusters)[-2] == (1000, "retired", EVENTS // 2 + 8)
+    assert len(clusters.noted) == 1
+
+
+def test_an_event_says_what_it_is():
+    event = Event(2000, "born", 3, np.array([0.12345, 2.0]))
+    assert repr(event) == "Event(2000, 'born', cluster 3 at [0.123, 2.   ])"
