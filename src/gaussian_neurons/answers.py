@@ -29,7 +29,8 @@ def strongest(neurons: Neurons, x: Array) -> tuple[NDArray[np.int64], Array]:
     response = np.full(len(x), -np.inf, neurons.centers.dtype)
     for begin, distances in native.distance_blocks(x, neurons.centers):
         if len(neurons):
-            scores = -distances / neurons.widths
+            with np.errstate(over="ignore"):  # minus infinity is what it is
+                scores = -distances / neurons.widths
             rows = slice(begin, begin + len(scores))
             winner[rows] = best = scores.argmax(axis=1)
             response[rows] = scores[np.arange(len(scores)), best]

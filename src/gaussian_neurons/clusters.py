@@ -16,6 +16,7 @@ Labels = NDArray[np.int64]
 EVENTS = 1000  # that are kept
 KINDS = ("born", "moved", "retired")
 SAME = 0.5  # part of a cluster, old or new, that both must share to be the same
+REACH = 10.0  # how much farther than others a row may be from an old cluster that it came from
 BARELY = 1e-9  # weight of a neuron that recent samples do not hold, but which is remembered
 
 
@@ -46,7 +47,6 @@ class Clusters:
 
     number: Labels  # (K,) of the cluster of each neuron of the layer that answers, -1 for none
     share: Array  # (K,) of the recent samples: how much each neuron counts in its cluster
-    offset: Array | None = None  # (K, D) from each neuron to the middle of what it wins; None: no difference
     layer: int = 0  # which one answers
     given: int = 0  # numbers given so far
     noted: tuple[Event, ...] = ()  # of each cluster there is, where it was last said to be
@@ -57,35 +57,30 @@ class Clusters:
         """None was found yet."""
         return cls(np.full(neurons, -1), np.zeros(neurons))
 
-    def found(self, neurons: Neurons) -> Found:
-        """Where the clusters are now that their neurons are there."""
+    def found(self, neurons: Neurons, recent: Array | None = None) -> Found:
+        """Where the clusters are now.
+
+        Each is where its neuron is; with recent samples, in the middle of those that its neurons win.
+        Repulsion keeps neurons a little farther from each other than that, and at a large width they sway.
+        """
         numbers = np.unique(self.number[self.number >= 0])
-        if self.offset is None:  # each neuron is a cluster
-            which = np.array([int(np.argmax(self.number == number)) for number in numbers], np.int64)
-            return Found(numbers, neurons.centers[which], neurons.widths[which])
-        part = (self.number == numbers[:, None]) * np.maximum(self.share, BARELY)
-        part /= part.sum(axis=1, keepdims=True)
-        centers = part @ (neurons.centers + self.offset)
-        return Found(numbers, centers.astype(neurons.centers.dtype), neurons.widths[part.argmax(axis=1)])
+        first = np.array([int(np.argmax(self.number == number)) for number in numbers], np.int64)
+        centers = neurons.centers[first]
+        if recent is not None and len(numbers):
+            label = _labels(neurons, self.number, recent, REACH)
+            near = label >= 0
+            index = np.searchsorted(numbers, label[near])
+            sums = np.zeros(centers.shape)
+            np.add.at(sums, index, recent[near])
+            count = np.bincount(index, minlength=len(numbers))[:, None]
+            centers = np.where(count > 0, sums / np.maximum(count, 1), centers).astype(centers.dtype)
+        return Found(numbers, centers, neurons.widths[first])
 
     def of_neurons(self, which: Labels) -> "Clusters":
         """For other neurons, each of which had the number `which` before, or -1: each by itself."""
         number, share = np.append(self.number, -1)[which], np.append(self.share, 0.0)[which]
         first = np.isin(np.arange(len(number)), np.unique(number, return_index=True)[1])
-        return replace(self, number=np.where(first, number, -1), share=share, offset=None)
-
-    def centered(self, neurons: Neurons, recent: Array) -> "Clusters":
-        """With centers in the middle of the recent samples; from there they go where their neurons go.
-
-        Repulsion keeps neurons a little farther from each other than the middles of their samples are.
-        """
-        belongs = np.flatnonzero(self.number >= 0)
-        offset = np.zeros(neurons.centers.shape)
-        if len(belongs):
-            winner = belongs[strongest(neurons.keep(self.number >= 0), recent)[0]]
-            np.add.at(offset, winner, recent - neurons.centers[winner])
-            offset /= np.maximum(np.bincount(winner, minlength=len(offset)), 1)[:, None]
-        return replace(self, offset=offset)
+        return replace(self, number=np.where(first, number, -1), share=share)
 
     def renewed(
         self, layer: int, group: Labels, share: Array, before: Neurons, now: Neurons, recent: Array
@@ -100,10 +95,12 @@ class Clusters:
         before, now : the neurons of the layers that answered and that answers
         recent : (n, D), samples by which clusters of different layers are compared
         """
+        seen = before.seen[0]
+        known = np.where((before.born == seen) & (seen > 0), -1, self.number)  # but for neurons just placed
         if now is before:
-            old, new, counts = self.number, group, np.maximum(share, BARELY)
+            old, new, counts = known, group, np.maximum(share, BARELY)
         else:
-            old, new = _labels(before, self.number, recent), _labels(now, group, recent)
+            old, new = _labels(before, known, recent, REACH), _labels(now, group, recent)
             counts = np.ones(len(recent))
         both = (old >= 0) & (new >= 0)
         numbers, rows = np.unique(old[both], return_inverse=True)
@@ -122,32 +119,52 @@ class Clusters:
         number = np.full(len(group), -1)
         number[group >= 0] = numbered[np.searchsorted(groups, group[group >= 0])]
         given = self.given + int(fresh.sum())
-        return replace(self, number=number, share=share, offset=None, layer=layer, given=given)
+        return replace(self, number=number, share=share, layer=layer, given=given)
 
-    def reported(self, neurons: Neurons, recent: Array) -> "Clusters":
+    def returned(self, found: Found, recent: Array) -> "Clusters":
+        """With their old numbers for new clusters that are where one was retired."""
+        there = {event.cluster for event in self.noted} | set(found.numbers.tolist())
+        gone = {event.cluster: event for event in self.events if event.cluster not in there}
+        far, number = _scatter(found, recent), self.number.copy()
+        known = {event.cluster for event in self.noted}
+        for fresh, center in zip(found.numbers.tolist(), found.centers, strict=True):
+            if fresh in known or not gone:
+                continue
+            nearest = min(gone.values(), key=lambda event: ((event.center - center) ** 2).sum())
+            if ((nearest.center - center) ** 2).sum() <= far:
+                number[number == fresh] = gone.pop(nearest.cluster).cluster
+        return replace(self, number=number)
+
+    def reported(self, found: Found, seen: int, recent: Array) -> "Clusters":
         """With the events since the last report: clusters that came, went, or are elsewhere."""
-        seen = int(neurons.seen[0])
-        found = self.found(neurons)
         far = _scatter(found, recent)
         last = {event.cluster: event for event in self.noted}
         noted, events = [], []
-        for number, center in zip(found.numbers.tolist(), found.centers, strict=True):
+        for number, center in zip(found.numbers.tolist(), found.centers.copy(), strict=True):
             was = last.pop(number, None)
             moved = was is not None and ((center - was.center) ** 2).sum() > far
             if was is None or moved:
-                was = Event(seen, "moved" if moved else "born", number, center.copy())
+                center.flags.writeable = False
+                was = Event(seen, "moved" if moved else "born", number, center)
                 events.append(was)
             noted.append(was)
         retired = [Event(seen, "retired", number, was.center) for number, was in last.items()]
         return replace(self, noted=tuple(noted), events=(*self.events, *retired, *events)[-EVENTS:])
 
 
-def _labels(neurons: Neurons, group: Labels, rows: Array) -> Labels:
-    """The group of the neuron that answers each row most strongly."""
+def _labels(neurons: Neurons, group: Labels, rows: Array, reach: float = np.inf) -> Labels:
+    """The group of the neuron that answers each row most strongly.
+
+    -1 where the squared distance is more than `reach` times that within which a quarter of the rows lie.
+    """
     belongs = group >= 0
     if not belongs.any():
         return np.full(len(rows), -1)
-    return group[belongs][strongest(neurons.keep(belongs), rows)[0]]
+    winner, log_response = strongest(neurons.keep(belongs), rows)
+    label: Labels = group[belongs][winner]
+    if np.isfinite(reach):
+        label = np.where(log_response < reach * np.quantile(log_response, 0.75), -1, label)
+    return label
 
 
 def _scatter(found: Found, recent: Array) -> float:

@@ -186,7 +186,7 @@ class GaussianNeurons(
             native.require_finite(x, x.dtype)
             self._learner, self._labels = self._start(x), None
             random, mapping = self._learner.random(DRAWN), mapping_of(x)
-            left = self._draws(len(x), given)
+            left = self.draws(len(x))
             while left:
                 rows = random.integers(len(x), size=min(left, DRAWS_AT_ONCE))
                 self._learner.learn(x[rows], None if widths is None else widths[rows], given)
@@ -264,6 +264,15 @@ class GaussianNeurons(
         self._learner.keep(stays, self._settings())
         self._labels = None
         return self
+
+    def draws(self, rows: int) -> int:
+        """How many samples `fit` draws from so many rows."""
+        if not isinstance(self.max_samples, str):
+            return settings.whole_number("max_samples", self.max_samples)
+        if self.max_samples != "auto":
+            raise ValueError(f"max_samples must be a whole number or 'auto', got {self.max_samples!r}.")
+        is_ladder = isinstance(self.width, str) and self.width_learning_rate == 0
+        return max(rows, LEAST_DRAWS_OF_A_LADDER if is_ladder else LEAST_DRAWS)
 
     # ---- answers ----------------------------------------------------------------------------------
 
@@ -450,13 +459,6 @@ class GaussianNeurons(
         dtype = np.float32 if x.dtype == np.float32 else np.float64
         return Learner.new(x.shape[1], dtype, int(seed))
 
-    def _draws(self, rows: int, given: settings.Settings) -> int:
-        if isinstance(self.max_samples, str):
-            if self.max_samples != "auto":
-                raise ValueError(f"max_samples must be a whole number or 'auto', got {self.max_samples!r}.")
-            return max(rows, LEAST_DRAWS_OF_A_LADDER if given.is_ladder else LEAST_DRAWS)
-        return settings.whole_number("max_samples", self.max_samples)
-
     def _check_rows(
         self, X: Any, sample_width: Any, first: bool
     ) -> tuple[Array, Array | None, settings.Settings]:
@@ -490,8 +492,7 @@ class GaussianNeurons(
 
     @property
     def _found(self) -> Found:
-        now = self._now
-        return self._learner.clusters(now).found(now.neurons)
+        return self._learner.found(self._now)
 
     def _scores(self, x: Array) -> Array:
         """The largest log-response of a learned neuron to each row."""

@@ -92,7 +92,7 @@ def _centers(settings: Settings, first: Array, low: Array, high: Array, random: 
     if settings.init == "samples":
         return first[random.integers(len(first), size=count)]
     if settings.init == "spread":
-        return means(first.astype(np.float64), count, ladder.typical_distance(first), random)
+        return means(first.astype(np.float64), count, ladder.typical_distance(first) or 1.0, random)
     return uniform(low, high, count, random)
 
 

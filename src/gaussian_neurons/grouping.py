@@ -36,11 +36,9 @@ class Joining:
 
     def groups(self, count: int) -> Labels:
         """The group of each of the centers that are used, where there are so many groups."""
-        if count == 1:
+        if count == 1:  # the last two were never joined
             return np.zeros(len(self.used), np.int64)
         group = np.arange(len(self.used))
-        if count < 2:  # the last two were never joined
-            return np.zeros_like(group)
         steps = len(self.used) - count
         for into, gone in zip(self.first[:steps], self.second[:steps], strict=True):
             group[group == gone] = into

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gaussian_neurons.answers import nearest
+from gaussian_neurons.answers import nearest, strongest
 from gaussian_neurons.bad_rows import BadRow
 from gaussian_neurons.diagnostics import Winning, winning
 from gaussian_neurons.grouping import (
@@ -39,13 +39,14 @@ LOOKED_AT = 500  # rows that silhouettes are taken of
 AS_GOOD = 0.97  # a wider layer is preferred whose silhouette is at least this part of the best
 VALLEY = 0.4  # rows between clusters for one at their centers, below which they are separate ...
 ROWS_OF_A_CLUSTER = 20  # ... where there are so many of each
+HEAP = 1.5  # the same, above which they are parts of one heap
 CLOUDS = 3  # without structure, which clusters are compared to otherwise
 CLOUD_CENTERS = 50
 STRUCTURE = 1.05  # least silhouette of several clusters, as a multiple of the mean of those ...
 CHANCE = 0.25  # ... and more where clusters have few rows: this times the root of clusters per row
 LEAST_SHARE = 0.01  # of the samples, for a cluster to count ...
 LEAST_SHARE_OF_EQUAL = 0.5  # ... and the same as a part of 1/K, where K is large; of sparse ones, of 1/count
-SPARSE = 3.0  # times the typical squared distance from the neuron
+SPARSE = 2.0  # times the typical squared distance from the center
 OUT_OF_REACH = 0.01  # a sample to which all respond with less than this part of the typical response
 SHIFT = 0.75  # of a step, by which the widest layer may be off before the ladder moves
 WORK_AT_ONCE = 5e7  # products in a block of rows: some ten milliseconds
@@ -73,8 +74,8 @@ class Choice(NamedTuple):
     cloud: float | None  # the silhouette of a cloud without structure, where it was asked for
 
 
-def typical_distance(samples: Array) -> float:
-    """The squared distance between two samples: the median, 1 where they are all the same.
+def typical_distance(samples: Array) -> float | None:
+    """The squared distance between two samples: the median, None where they are all the same.
 
     Examples
     --------
@@ -82,22 +83,31 @@ def typical_distance(samples: Array) -> float:
     4.0
     """
     rows = thinned(samples, PAIRED).astype(np.float64)
-    squared = native.squared_distances(rows, rows)[np.triu_indices(len(rows), 1)]
+    with np.errstate(over="ignore"):
+        squared = native.squared_distances(rows, rows)[np.triu_indices(len(rows), 1)]
     for some in (squared, squared[squared > 0]):  # the latter where most are equal
         if len(some) and np.median(some) > 0:
             least = float(np.finfo(samples.dtype).tiny) * RATIO**RUNGS / WIDEST  # for the narrowest layer
             return max(float(np.median(some)), least)
-    return 1.0
+    return None
 
 
 def thinned(rows: Array, most: int) -> Array:
-    """At most so many of the rows, evenly spaced."""
-    return rows[:: -(-len(rows) // most)] if len(rows) else rows
+    """At most so many of the rows, in their order: drawn at random, since a stream may have a rhythm."""
+    if len(rows) <= most:
+        return rows
+    return rows[np.sort(np.random.default_rng(0).permutation(len(rows))[:most])]
 
 
 def widths_for(samples: Array) -> Array:
     """A width for each layer, the widest first, (RUNGS,)."""
-    widths: Array = WIDEST * typical_distance(samples) / RATIO ** np.arange(RUNGS)
+    typical = typical_distance(samples)
+    if typical is None and (samples != samples[:1]).any():
+        raise ValueError(
+            "the samples differ by so little that squared distances are 0. Scale the data: multiply it by a "
+            "large number."
+        )
+    widths: Array = WIDEST * (typical or 1.0) / RATIO ** np.arange(RUNGS)
     return widths
 
 
@@ -182,8 +192,10 @@ def choose(
     """
     neurons = len(layers[0].neurons)
     rows = thinned(distinct_rows(recent, neurons), LOOKED_AT).astype(np.float64)
-    distances = native.squared_distances(rows, rows)
-    np.sqrt(distances, out=distances)
+    with np.errstate(over="ignore"):
+        distances = np.sqrt(native.squared_distances(rows, rows))
+    near = np.isfinite(distances).mean(axis=1) > 0.5  # not an outlier whose square is too large
+    rows, distances = rows[near], np.ascontiguousarray(distances[near][:, near])
     nothing = np.full(neurons + 1, -1.0)
     found: list[Joining | None] = []
     for layer, mine in zip(layers, won, strict=True):
@@ -197,17 +209,18 @@ def choose(
     best = found[int(of_count.argmax())]
     at = int(np.argmax(of_count >= AS_GOOD * of_count.max()))
     separate = best is not None and of_count.max() > 0 and has_valleys(rows, best, count)
-    if of_count.max() > 0 and not separate:
-        if cloud is None:
-            centers = min(neurons, CLOUD_CENTERS)
-            cloud = float(np.mean([of_a_cloud(rows, centers, random) for _ in range(CLOUDS)]))
+    if separate is None:
+        centers = min(neurons, CLOUD_CENTERS)
+        clouds = [cloud] * (CLOUDS - 1) if cloud is not None else []  # what was seen before counts as well
+        clouds += [of_a_cloud(rows, centers, random) for _ in range(CLOUDS - len(clouds))]
+        cloud = float(np.mean(clouds))
         separate = of_count.max() > STRUCTURE * cloud + CHANCE * np.sqrt(count / len(rows))
     if not separate:
         at, count = next((k for k, mine in enumerate(won) if mine.held.any()), 0), 1
-    return Choice(at, _groups(layers[at].neurons, won[at], found[at], count), won[at].share, cloud)
+    return Choice(at, _groups(layers[at].neurons, won[at], found[at], count, recent), won[at].share, cloud)
 
 
-def _groups(neurons: Neurons, won: Winning, found: Joining | None, count: int) -> Labels:
+def _groups(neurons: Neurons, won: Winning, found: Joining | None, count: int, recent: Array) -> Labels:
     """The group of each neuron, (K,): that of the nearest one for those that no row was nearest to."""
     group = np.full(len(neurons), -1)
     held = np.flatnonzero(won.held)
@@ -215,36 +228,46 @@ def _groups(neurons: Neurons, won: Winning, found: Joining | None, count: int) -
         centers = neurons.centers[held]
         nearest_used = nearest(np.ascontiguousarray(centers[found.used]), centers)
         group[held] = found.groups(count)[nearest_used]
-    return without_noise(group, won)
+    return without_noise(group, won, neurons, recent)
 
 
-def without_noise(group: Labels, won: Winning) -> Labels:
+def without_noise(group: Labels, won: Winning, neurons: Neurons, recent: Array) -> Labels:
     """Without groups that may be noise: they hold hardly any samples, or few that lie far apart.
 
-    How far apart is told by the response: its logarithm is a squared distance. The largest stays in any case.
+    The largest stays in any case.
     """
     grouped = group >= 0
     if not grouped.any():
         return group
-    share = np.bincount(group[grouped], won.share[grouped])
-    response = np.bincount(group[grouped], (won.share * won.mean_response)[grouped]) / np.maximum(
-        share, won.enough
-    )
+    winner = strongest(neurons.keep(grouped), recent)[0]
+    label = group[grouped][winner]
+    size = np.bincount(label, minlength=group.max() + 1)
+    share = size / len(recent)
+    apart = _squared_distances_from_means(recent.astype(np.float64), label, size)
+    scatter = np.bincount(label, apart, minlength=len(size)) / np.maximum(size, 1)
     least = min(LEAST_SHARE, LEAST_SHARE_OF_EQUAL / len(group))
-    with np.errstate(divide="ignore"):
-        sparse = np.log(response) < SPARSE * np.log(min(won.typical, 1.0))
+    sparse = scatter > SPARSE * np.median(scatter[label])
     noise = (share < least) | (sparse & (share < LEAST_SHARE_OF_EQUAL / len(share)))
     noise[share.argmax()] = False
     return np.where(grouped & ~noise[group], group, -1)
 
 
-def has_valleys(rows: Array, found: Joining, count: int) -> bool:
-    """Whether there are so few rows between clusters that no other proof is needed."""
+def _squared_distances_from_means(rows: Array, label: Labels, size: Labels) -> Array:
+    sums = np.zeros((len(size), rows.shape[1]))
+    np.add.at(sums, label, rows)
+    means_of = sums / np.maximum(size, 1)[:, None]
+    with np.errstate(over="ignore"):
+        found: Array = ((rows - means_of[label]) ** 2).sum(axis=1)
+    return found
+
+
+def has_valleys(rows: Array, found: Joining, count: int) -> bool | None:
+    """Whether clusters are separate, by the rows between them; None where these do not decide."""
     for groups in (count, 2):
         label = found.groups(groups)[found.label]
-        if len(rows) >= ROWS_OF_A_CLUSTER * groups and valley(rows, label) < VALLEY:
+        if np.bincount(label).min() >= ROWS_OF_A_CLUSTER and valley(rows, label) < VALLEY:
             return True
-    return False
+    return False if valley(rows, found.groups(count)[found.label]) > HEAP else None
 
 
 def revive(layer: Layer, recent: Array, won: Winning, random: np.random.Generator) -> None:
@@ -258,23 +281,24 @@ def revive(layer: Layer, recent: Array, won: Winning, random: np.random.Generato
         place = out[random.integers(len(out))]
         neurons.centers[k], neurons.start[k], neurons.held[k] = place, place, np.nan
         neurons.born[k] = neurons.seen[0]
-        out = out[((out - place) ** 2).sum(axis=1) > reach * neurons.widths[0]]
+        with np.errstate(over="ignore"):
+            out = out[((out - place) ** 2).sum(axis=1) > reach * neurons.widths[0]]
 
 
 def shift(layers: list[Layer], recent: Array, teach: Teach, random: np.random.Generator) -> None:
     """Take a layer away at one end and start one at the other, where samples lie far wider or closer now."""
-    wanted = widths_for(recent)[0]
+    typical = typical_distance(recent)
+    if typical is None:
+        return  # samples that stand still tell nothing of widths
+    wanted, moved = WIDEST * typical, list(layers)
     count, seen = len(layers[0].neurons), int(layers[0].neurons.seen[0])
-    while abs(steps_off := np.log(wanted / float(layers[0].neurons.widths[0])) / np.log(RATIO)) > SHIFT:
+    while abs(steps_off := np.log(wanted / float(moved[0].neurons.widths[0])) / np.log(RATIO)) > SHIFT:
         wider = steps_off > 0
-        del layers[-1 if wider else 0]
-        width = (
-            float(layers[0].neurons.widths[0]) * RATIO
-            if wider
-            else float(layers[-1].neurons.widths[0]) / RATIO
-        )
+        beside = moved[0] if wider else moved[-1]
+        width = float(beside.neurons.widths[0]) * (RATIO if wider else 1 / RATIO)
         places = means(recent.astype(np.float64), count, width / WIDEST, random)
         layer = layer_at(places, width, recent, born=seen)
         teach(layer, recent)  # so that it shows what it can hold
         layer.neurons.seen[0] = seen
-        layers.insert(0 if wider else len(layers), layer)
+        moved = [layer, *moved[:-1]] if wider else [*moved[1:], layer]
+    layers[:] = moved

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from gaussian_neurons import diagnostics, ladder
 from gaussian_neurons.bad_rows import BadRow
-from gaussian_neurons.clusters import Clusters
+from gaussian_neurons.clusters import Clusters, Found
 from gaussian_neurons.first_data import Ready, prepare
 from gaussian_neurons.interrupts import held_back
 from gaussian_neurons.ladder import Layer
@@ -25,7 +25,6 @@ INITIAL, DRAWN, ADDED, REVIEWED = range(4)  # what randomness is for
 
 EARLY_LOOKS = (1, 1.25, 1.5, 2, 2.5, 3, 4, 5, 6, 8)  # windows after which a ladder is reviewed ...
 LOOK_EVERY = 3  # ... and then
-CLOUDS_EVERY = 12  # windows after which it is asked anew what no structure would look like
 GUESSES = 10  # how often a ladder is asked while the first data doubles
 
 
@@ -95,6 +94,7 @@ class Learner:
     ready: Ready | None = None  # None: still waiting for the first data
     _guess: tuple[int, Settings, Ready] | None = field(default=None, repr=False, compare=False)
     _facts: tuple[Neurons, int, diagnostics.Diagnosis] | None = field(default=None, repr=False, compare=False)
+    _clusters: tuple[Neurons, int, Found] | None = field(default=None, repr=False, compare=False)
 
     @classmethod
     def new(cls, dimensions: int, dtype: Any, seed: int) -> "Learner":
@@ -135,8 +135,13 @@ class Learner:
                 before.put_back(self)
                 raise
 
+        if self.ready is not None and self.ready.is_ladder and settings.width_learning_rate > 0:
+            raise ValueError(
+                "a model that began with width='auto' cannot learn widths: leave width_learning_rate at 0, "
+                "or begin a new model with it."
+            )
         before = _Before(self)
-        if len(x) > self._until_review():
+        if len(x) >= self._until_review():
             before.copy_rows(self)
         while True:
             tried(self._settle_if_complete, settings)
@@ -193,8 +198,17 @@ class Learner:
         return known[2]
 
     def clusters(self, now: Ready) -> Clusters:
-        """What was found: by a ladder when it was last reviewed, otherwise as things stand."""
+        """Which neurons are clusters: of a ladder as it was last reviewed, otherwise as things stand."""
         return now.clusters if now.is_ladder else self._numbered(now)
+
+    def found(self, now: Ready) -> Found:
+        """Where the clusters are."""
+        known = self._clusters
+        seen = int(now.neurons.seen[0])
+        if known is None or known[0] is not now.neurons or known[1] != seen:
+            where = self.clusters(now).found(now.neurons, self.samples if now.is_ladder else None)
+            self._clusters = known = (now.neurons, seen, where)
+        return known[2]
 
     def add(self, centers: Array | None, count: int, widths: Array, settings: Settings) -> None:
         """Neurons at `centers`, or `count` of them drawn from the domain."""
@@ -288,16 +302,18 @@ class Learner:
         if ready.is_ladder:
             before = ready.neurons
             seen = int(before.seen[0])
-            known = None if seen % (CLOUDS_EVERY * len(self.recent)) == 0 else ready.cloud
             random = self.random(REVIEWED, seen)
             teach = partial(self._teach, settings=settings, widths=None)
-            layer, group, share, ready.cloud = ladder.review(ready.layers, recent, teach, random, known)
+            layer, group, share, ready.cloud = ladder.review(ready.layers, recent, teach, random, ready.cloud)
             now = ready.layers[layer].neurons
             renewed = ready.clusters.renewed(layer, group, share, before, now, recent)
-            ready.clusters = renewed.centered(now, recent).reported(now, recent)
+            renewed = renewed.returned(renewed.found(now, recent), recent)
+            ready.clusters = renewed.reported(renewed.found(now, recent), seen, recent)
         else:
             diagnostics.remember(ready.neurons, recent)
-            ready.clusters = self._numbered(ready).reported(ready.neurons, recent)
+            numbered = self._numbered(ready)
+            found = numbered.found(ready.neurons)
+            ready.clusters = numbered.reported(found, int(ready.neurons.seen[0]), recent)
 
     def _numbered(self, ready: Ready) -> Clusters:
         """Every neuron that learned as a cluster."""

@@ -77,5 +77,6 @@ def spread(rows: Array, count: int, reach: float, random: np.random.Generator) -
         sums = np.cumsum(left)
         at = np.searchsorted(sums, random.random() * sums[-1], side="right")
         drawn[k] = min(int(at), len(rows) - 1)
-        left = np.minimum(left, ((rows - rows[drawn[k]]) ** 2).sum(axis=1))
+        with np.errstate(over="ignore"):
+            left = np.minimum(left, ((rows - rows[drawn[k]]) ** 2).sum(axis=1))
     return drawn

@@ -21,6 +21,7 @@ from gaussian_neurons.cli.options import (
     checked_number,
     checked_strength,
     number_or_auto,
+    strength_or_auto,
 )
 from gaussian_neurons.cli.trouble import told, warn
 
@@ -144,7 +145,7 @@ def fit(
     model = GaussianNeurons(
         neurons,
         width=number_or_auto(width),
-        inhibition=0.0 if inhibition == "0" else number_or_auto(inhibition),
+        inhibition=strength_or_auto(inhibition),
         learning_rate=number_or_auto(learning_rate),
         init=init.value,
         max_samples=samples or "auto",

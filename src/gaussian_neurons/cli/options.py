@@ -40,9 +40,13 @@ def checked_number(value: str) -> str:
 
 def checked_strength(value: str) -> str:
     """The same text, if it is a number of at least 0 or auto."""
-    if value != "0":
-        number_or_auto(value)
+    strength_or_auto(value)
     return value
+
+
+def strength_or_auto(value: str) -> Any:
+    """A number of at least 0, or the word auto."""
+    return 0.0 if value.strip("0") in ("", ".") and "0" in value else number_or_auto(value)
 
 
 def number_or_auto(value: str) -> Any:

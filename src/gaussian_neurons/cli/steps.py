@@ -53,7 +53,7 @@ def is_model(path: str) -> bool:
 def learn_at_random(model: GaussianNeurons, opened: Opened, source: Data) -> int:
     """As `GaussianNeurons.fit` does, which needs all rows at hand; says how many there are."""
     x = all_rows(opened, source)
-    total = max(len(x), LEAST_DRAWS) if model.max_samples == "auto" else model.max_samples
+    total = model.draws(len(x))
     with output.watched("learning", lambda: _seen(model), total):
         model.fit(x)
     if opened.stream.feature_names is not None:
