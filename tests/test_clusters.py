@@ -4,13 +4,19 @@ import numpy as np
 import pytest
 
 from gaussian_neurons import Neurons
-from gaussian_neurons.clusters import BARELY, EVENTS, Clusters, Event
+from gaussian_neurons.clusters import EVENTS, Clusters, Event
 
 LINE = np.array([[0.0], [1.0], [10.0], [11.0], [20.0], [21.0]])  # three clusters of two neurons
 
 
 def line(seen: int = 1000) -> Neurons:
-    return Neurons.at(LINE, 1.0, born=seen)
+    neurons = Neurons.at(LINE, 1.0)
+    neurons.seen[0] = seen
+    return neurons
+
+
+def reported(clusters: Clusters, neurons: Neurons, recent) -> Clusters:
+    return clusters.reported(clusters.found(neurons), int(neurons.seen[0]), recent)
 
 
 def after(clusters: Clusters, group, share=None, neurons: Neurons | None = None) -> Clusters:
@@ -114,7 +120,7 @@ def test_a_layer_in_which_nothing_was_found_ends_all_and_is_followed_by_new_ones
 # ---- where they are ---------------------------------------------------------------------------------
 
 
-def test_without_an_offset_a_cluster_is_its_first_neuron():
+def test_without_samples_a_cluster_is_where_its_first_neuron_is():
     neurons = Neurons.at(LINE, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
     clusters = Clusters(np.array([-1, 4, -1, 2, -1, -1]), np.full(6, 1 / 6), given=5)
     found = clusters.found(neurons)
@@ -123,38 +129,26 @@ def test_without_an_offset_a_cluster_is_its_first_neuron():
     assert found.widths.tolist() == [4.0, 2.0]
 
 
-def test_with_an_offset_a_cluster_is_the_mean_of_its_neurons_by_their_shares():
-    neurons = Neurons.at(LINE, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0], np.float32)
-    offset = np.array([[0.0], [3.0], [0.5], [0.0], [0.0], [0.0]])
-    clusters = Clusters(np.array([0, 0, 3, -1, -1, -1]), np.array([0.1, 0.3, 0.0, 0.6, 0, 0]), offset)
-    found = clusters.found(neurons)
-    assert found.numbers.tolist() == [0, 3]
-    np.testing.assert_allclose(found.centers, [[0.25 * 0 + 0.75 * 4], [10.5]], rtol=1e-6)
-    assert found.widths.tolist() == [2.0, 3.0]
+def test_with_samples_it_lies_in_the_middle_of_those_that_its_neurons_win():
+    neurons = Neurons.at([[0.0, 0.0], [10.0, 0.0], [10.0, 4.0]], 1.0, np.float32)
+    clusters = Clusters(np.array([0, 1, -1]), np.array([0.5, 0.5, 0.0]))
+    recent = np.array([[1.0, 0.0], [2.0, 1.0], [9.0, 1.0], [10.0, 2.0]])
+    found = clusters.found(neurons, recent)
+    np.testing.assert_allclose(found.centers, [[1.5, 0.5], [9.5, 1.5]])
     assert found.centers.dtype == np.float32
 
 
-def test_neurons_that_hold_nothing_hardly_count():
-    clusters = Clusters(np.array([0, 0]), np.array([0.5, 0.0]), np.zeros((2, 1)))
-    found = clusters.found(Neurons.at([[0.0], [1.0]], 1.0))
-    assert 0 < found.centers[0, 0] == pytest.approx(BARELY / 0.5, rel=1e-6)
-
-
-def test_centers_lie_in_the_middle_of_the_recent_samples_and_go_where_their_neurons_go():
-    neurons = Neurons.at([[0.0, 0.0], [10.0, 0.0], [10.0, 4.0]], 1.0)
-    clusters = Clusters(np.array([0, 1, -1]), np.array([0.5, 0.5, 0.0]))
-    recent = np.array([[1.0, 0.0], [2.0, 3.0], [9.0, 1.0], [10.0, 3.9]])  # the last is not of a third
-    centered = clusters.centered(neurons, recent)
-    np.testing.assert_allclose(centered.found(neurons).centers, [[1.5, 1.5], [9.5, 2.45]])
-    neurons.centers += 7.0
-    np.testing.assert_allclose(centered.found(neurons).centers, [[8.5, 8.5], [16.5, 9.45]])
+def test_samples_far_from_all_others_do_not_move_a_center():
+    neurons = Neurons.at([[0.0], [10.0]], 1.0)
+    recent = np.append(np.linspace(-1, 1, 99), 1e12)[:, None]
+    found = Clusters(np.array([0, 1]), np.array([1.0, 0.0])).found(neurons, recent)
+    np.testing.assert_allclose(found.centers, [[0.0], [10.0]], atol=0.2)
 
 
 def test_without_clusters_or_samples_centers_are_no_trouble():
-    none = Clusters.none(6).centered(line(), LINE)
-    assert len(none.found(line()).centers) == 0
-    one = Clusters(np.arange(6), np.zeros(6)).centered(line(), LINE[:0])
-    np.testing.assert_array_equal(one.found(line()).centers, LINE)
+    assert len(Clusters.none(6).found(line(), LINE).centers) == 0
+    one = Clusters(np.arange(6), np.zeros(6)).found(line(), LINE[:0])
+    np.testing.assert_array_equal(one.centers, LINE)
 
 
 # ---- other neurons ----------------------------------------------------------------------------------
@@ -168,8 +162,7 @@ def test_of_neurons_that_are_exchanged_the_first_of_each_cluster_keeps_its_numbe
 
 
 def test_exchanged_neurons_are_clusters_by_themselves(three):
-    centered = three.centered(line(), LINE)
-    same = centered.of_neurons(np.arange(6))
+    same = three.of_neurons(np.arange(6))
     assert same.number.tolist() == [0, -1, 1, -1, 2, -1]
     np.testing.assert_array_equal(same.found(line()).centers, LINE[::2])
 
@@ -183,29 +176,29 @@ def told(clusters: Clusters) -> list[tuple[int, str, int]]:
 
 def test_clusters_are_born_move_and_retire_and_each_is_told_once(three):
     recent = np.repeat(LINE, 10, axis=0)
-    first = three.reported(line(1000), recent)
+    first = reported(three, line(1000), recent)
     assert told(first) == [(1000, "born", 0), (1000, "born", 1), (1000, "born", 2)]
     np.testing.assert_array_equal([event.center for event in first.events], LINE[::2])
-    assert told(first.reported(line(2000), recent)) == told(first)
+    assert told(reported(first, line(2000), recent)) == told(first)
     moved = line(3000)
     moved.centers[2:4] += 5.0
-    second = after(first, [0, 0, 1, 1, -1, -1], neurons=moved).reported(moved, recent)
+    second = reported(after(first, [0, 0, 1, 1, -1, -1], neurons=moved), moved, recent)
     assert told(second)[3:] == [(3000, "retired", 2), (3000, "moved", 1)]
     assert second.events[-2].center.tolist() == [20.0]
     assert second.events[-1].center.tolist() == [15.0]
-    third = after(second, [0, 0, 1, 1, 2, 2], neurons=moved).reported(moved, recent)
+    third = reported(after(second, [0, 0, 1, 1, 2, 2], neurons=moved), moved, recent)
     assert told(third)[5:] == [(3000, "born", 3)]
 
 
 def test_a_move_is_told_where_it_is_farther_than_samples_scatter(three):
     """From where it was last told to be: many small moves are one."""
     recent = np.concatenate([LINE[::2] - 2.0, LINE[::2] + 2.0])  # they scatter by 2
-    clusters = three.reported(line(), recent)
+    clusters = reported(three, line(), recent)
     slow = line(2000)
     events = []
     for _ in range(5):
         slow.centers[:2] += 0.9
-        clusters = clusters.reported(slow, recent)
+        clusters = reported(clusters, slow, recent)
         events.append(len(clusters.events) - 3)
     assert events == [0, 0, 1, 1, 1]
     assert clusters.events[-1].kind == "moved"
@@ -214,7 +207,7 @@ def test_a_move_is_told_where_it_is_farther_than_samples_scatter(three):
 
 def test_an_event_remembers_where_it_was(three):
     neurons = line()
-    clusters = three.reported(neurons, LINE)
+    clusters = reported(three, neurons, LINE)
     neurons.centers += 100.0
     assert clusters.events[0].center.tolist() == [0.0]
 
@@ -224,11 +217,39 @@ def test_the_last_thousand_events_are_kept():
     clusters = Clusters.none(6)
     for turn in range(EVENTS // 2 + 10):
         group = [0, 0, -1, -1, -1, -1] if turn % 2 else [-1, -1, 0, 0, -1, -1]
-        clusters = after(clusters, group).reported(neurons, LINE)
+        clusters = reported(after(clusters, group), neurons, LINE)
     assert len(clusters.events) == EVENTS == 1000
     assert told(clusters)[-1] == (1000, "born", EVENTS // 2 + 9)
     assert told(clusters)[-2] == (1000, "retired", EVENTS // 2 + 8)
     assert len(clusters.noted) == 1
+
+
+def test_a_cluster_that_comes_back_to_its_place_has_its_number_again(three):
+    recent = np.repeat(LINE, 10, axis=0) + np.tile([[-0.4], [0.4]], (30, 1))
+    clusters = reported(three, line(1000), recent)
+    clusters = reported(after(clusters, [0, 0, -1, -1, 2, 2]), line(2000), recent)
+    new = after(clusters, [0, 0, 1, 1, 2, 2])
+    assert new.number.tolist() == [0, 0, 3, 3, 2, 2]
+    again = new.returned(new.found(line(3000)), recent)
+    assert again.number.tolist() == [0, 0, 1, 1, 2, 2]
+    assert told(reported(again, line(3000), recent))[-1] == (3000, "born", 1)
+    elsewhere = line(3000)
+    elsewhere.centers[2:4] += 300.0
+    assert new.returned(new.found(elsewhere), recent).number.tolist() == [0, 0, 3, 3, 2, 2]
+
+
+def test_a_neuron_that_was_just_placed_brings_no_number_along(three):
+    neurons = line(5000)
+    neurons.born[2:4] = 5000
+    assert after(three, [0, 0, 1, 1, 2, 2], neurons=neurons).number.tolist() == [0, 0, 3, 3, 2, 2]
+
+
+def test_a_cluster_far_from_all_old_ones_is_new_in_another_layer():
+    old, now = Neurons.at([[0.0], [50.0]], 1.0), Neurons.at([[0.0], [90.0]], 4.0)
+    recent = np.random.default_rng(0).normal([[0.0], [90.0]] * 500, 0.1)
+    both = np.array([0.5, 0.5])
+    renewed = Clusters(np.array([0, 1]), both, given=2).renewed(1, np.array([0, 1]), both, old, now, recent)
+    assert renewed.number.tolist() == [0, 2]
 
 
 def test_an_event_says_what_it_is():

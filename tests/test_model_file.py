@@ -92,8 +92,6 @@ FORGED = {
     "a share that is none": put("clusters.share", set_at(0, np.nan)),
     "a share below zero": put("clusters.share", set_at(0, -0.5)),
     "shares for fewer neurons": put("clusters.share", lambda array: array[:-1]),
-    "centers that are not finite": put("clusters.offset", set_at((0, 0), np.inf)),
-    "centers of other dimensions": put("clusters.offset", lambda array: array[:, :1]),
     "a layer that is missing": lambda arrays, facts: arrays.pop("layer2.centers"),
     "a layer with other samples seen": put("layer3.seen", lambda array: array - 1),
     "a layer with a width below zero": put("layer1.widths", set_at(0, -1.0)),

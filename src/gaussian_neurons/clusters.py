@@ -66,7 +66,7 @@ class Clusters:
         numbers = np.unique(self.number[self.number >= 0])
         first = np.array([int(np.argmax(self.number == number)) for number in numbers], np.int64)
         centers = neurons.centers[first]
-        if recent is not None and len(numbers):
+        if recent is not None and len(recent) and len(numbers):
             label = _labels(neurons, self.number, recent, REACH)
             near = label >= 0
             index = np.searchsorted(numbers, label[near])
@@ -162,8 +162,9 @@ def _labels(neurons: Neurons, group: Labels, rows: Array, reach: float = np.inf)
         return np.full(len(rows), -1)
     winner, log_response = strongest(neurons.keep(belongs), rows)
     label: Labels = group[belongs][winner]
-    if np.isfinite(reach):
-        label = np.where(log_response < reach * np.quantile(log_response, 0.75), -1, label)
+    apart = log_response[log_response < 0]
+    if np.isfinite(reach) and len(apart):
+        label = np.where(log_response < reach * np.quantile(apart, 0.75), -1, label)
     return label
 
 

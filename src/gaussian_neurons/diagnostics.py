@@ -94,7 +94,6 @@ class Winning:
     """What neurons win of some samples. Arrays are (K,), but for one."""
 
     share: Array  # part of the samples that the neuron answers most strongly
-    mean_response: Array  # to those, 0 where there are none
     log_response: Array  # (n,) of the winner of each sample
     held: NDArray[np.bool_]  # it wins enough of them, and not from afar: compared to the typical response
     typical: float  # response of a winner: the median
@@ -113,7 +112,7 @@ def winning(neurons: Neurons, recent: Array) -> Winning:
     typical = float(np.exp(np.median(log_response))) if len(recent) else 0.0
     enough = max(min(SHARE, SHARE_OF_EQUAL / len(neurons)), 1.5 / max(len(recent), 3))  # 2 of 3 or more
     held = (share >= enough) & (mean_response >= MEAN_RESPONSE * typical)
-    return Winning(share, mean_response, log_response, held, typical, enough)
+    return Winning(share, log_response, held, typical, enough)
 
 
 def _held(share: Array, mean_response: Array, enough: float) -> NDArray[np.bool_]:

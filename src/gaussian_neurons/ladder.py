@@ -228,10 +228,10 @@ def _groups(neurons: Neurons, won: Winning, found: Joining | None, count: int, r
         centers = neurons.centers[held]
         nearest_used = nearest(np.ascontiguousarray(centers[found.used]), centers)
         group[held] = found.groups(count)[nearest_used]
-    return without_noise(group, won, neurons, recent)
+    return without_noise(group, neurons, recent)
 
 
-def without_noise(group: Labels, won: Winning, neurons: Neurons, recent: Array) -> Labels:
+def without_noise(group: Labels, neurons: Neurons, recent: Array) -> Labels:
     """Without groups that may be noise: they hold hardly any samples, or few that lie far apart.
 
     The largest stays in any case.
