@@ -99,8 +99,11 @@ def test_what_the_callback_changed_is_carried_on(tmp_path):
         ({"stream": lambda: Rows(X, shuffle=True)}, "its stream shuffle was False, here it is True"),
         ({"stream": lambda: Rows(X[:-1])}, "its stream rows is another one"),
         ({"stream": lambda: Rows(X).seek(5)}, "its position was 0, here it is 5"),
-        ({"model": lambda: model_of(inhibition=0.25)}, "its parameters inhibition was 0.5, here it is 0.25"),
-        ({"model": lambda: model_of(init=np.zeros((8, 2)))}, "its parameters init was 'uniform'"),
+        (
+            {"model": lambda: model_of(inhibition=0.25)},
+            "its parameters inhibition was 'auto', here it is 0.25",
+        ),
+        ({"model": lambda: model_of(init=np.zeros((8, 2)))}, "its parameters init was 'auto'"),
         ({"model": lambda: model_of().learn(X[:10])}, "its model had learned nothing before"),
     ],
 )

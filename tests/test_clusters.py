@@ -139,10 +139,10 @@ def test_with_samples_it_lies_in_the_middle_of_those_that_its_neurons_win():
 
 
 def test_samples_far_from_all_others_do_not_move_a_center():
-    neurons = Neurons.at([[0.0], [10.0]], 1.0)
+    neurons = Neurons.at([[0.0], [-10.0]], 1.0)
     recent = np.append(np.linspace(-1, 1, 99), 1e12)[:, None]
     found = Clusters(np.array([0, 1]), np.array([1.0, 0.0])).found(neurons, recent)
-    np.testing.assert_allclose(found.centers, [[0.0], [10.0]], atol=0.2)
+    np.testing.assert_allclose(found.centers, [[0.0], [-10.0]], atol=0.2)
 
 
 def test_without_clusters_or_samples_centers_are_no_trouble():

@@ -16,7 +16,8 @@ Labels = NDArray[np.int64]
 EVENTS = 1000  # that are kept
 KINDS = ("born", "moved", "retired")
 SAME = 0.5  # part of a cluster, old or new, that both must share to be the same
-REACH = 10.0  # how much farther than others a row may be from an old cluster that it came from
+REACH = 100.0  # times a usual squared distance, within which a row may belong to an old cluster
+OUTLIER = 10.0  # times the median squared distance, beyond which a row does not count in a center
 BARELY = 1e-9  # weight of a neuron that recent samples do not hold, but which is remembered
 
 
@@ -67,13 +68,12 @@ class Clusters:
         first = np.array([int(np.argmax(self.number == number)) for number in numbers], np.int64)
         centers = neurons.centers[first]
         if recent is not None and len(recent) and len(numbers):
-            label = _labels(neurons, self.number, recent, REACH)
-            near = label >= 0
-            index = np.searchsorted(numbers, label[near])
-            sums = np.zeros(centers.shape)
-            np.add.at(sums, index, recent[near])
-            count = np.bincount(index, minlength=len(numbers))[:, None]
-            centers = np.where(count > 0, sums / np.maximum(count, 1), centers).astype(centers.dtype)
+            label, log_response = _answers(neurons, self.number, recent)
+            for index, number in enumerate(numbers):
+                mine = np.flatnonzero(label == number)
+                if len(mine):
+                    near = log_response[mine] >= OUTLIER * np.median(log_response[mine])
+                    centers[index] = recent[mine[near]].mean(axis=0)
         return Found(numbers, centers, neurons.widths[first])
 
     def of_neurons(self, which: Labels) -> "Clusters":
@@ -100,7 +100,7 @@ class Clusters:
         if now is before:
             old, new, counts = known, group, np.maximum(share, BARELY)
         else:
-            old, new = _labels(before, known, recent, REACH), _labels(now, group, recent)
+            old, new = _within_reach(before, known, recent), _answers(now, group, recent)[0]
             counts = np.ones(len(recent))
         both = (old >= 0) & (new >= 0)
         numbers, rows = np.unique(old[both], return_inverse=True)
@@ -152,20 +152,20 @@ class Clusters:
         return replace(self, noted=tuple(noted), events=(*self.events, *retired, *events)[-EVENTS:])
 
 
-def _labels(neurons: Neurons, group: Labels, rows: Array, reach: float = np.inf) -> Labels:
-    """The group of the neuron that answers each row most strongly.
-
-    -1 where the squared distance is more than `reach` times that within which a quarter of the rows lie.
-    """
+def _answers(neurons: Neurons, group: Labels, rows: Array) -> tuple[Labels, Array]:
+    """For each row the group of the neuron that answers most strongly, and its log-response."""
     belongs = group >= 0
-    if not belongs.any():
-        return np.full(len(rows), -1)
     winner, log_response = strongest(neurons.keep(belongs), rows)
-    label: Labels = group[belongs][winner]
-    apart = log_response[log_response < 0]
-    if np.isfinite(reach) and len(apart):
-        label = np.where(log_response < reach * np.quantile(apart, 0.75), -1, label)
-    return label
+    return np.append(group[belongs], -1)[winner], log_response
+
+
+def _within_reach(neurons: Neurons, group: Labels, rows: Array) -> Labels:
+    """The same groups, but -1 for rows that are much farther from their neuron than others from theirs."""
+    label, log_response = _answers(neurons, group, rows)
+    if not len(rows) or not (group >= 0).any():
+        return label
+    usual = min(float(np.quantile(log_response, 0.75)), -1 / REACH)
+    return np.where(log_response < REACH * usual, -1, label)
 
 
 def _scatter(found: Found, recent: Array) -> float:

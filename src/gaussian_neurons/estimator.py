@@ -492,7 +492,8 @@ class GaussianNeurons(
 
     @property
     def _found(self) -> Found:
-        return self._learner.found(self._now)
+        now = self._now
+        return self._learner.found(now)
 
     def _scores(self, x: Array) -> Array:
         """The largest log-response of a learned neuron to each row."""

@@ -80,7 +80,7 @@ def joined(rows: Array, distances: Array, centers: Array) -> Joining:
     >>> found.groups(2)
     array([0, 0, 1, 1])
     >>> found.silhouettes_of(4).round(2)
-    array([-1.  , -1.  ,  0.88,  0.7 ,  0.21])
+    array([-1.  , -1.  ,  0.89,  0.46,  0.1 ])
     """
     used, label = np.unique(nearest(centers, rows), return_inverse=True)
     places = np.ascontiguousarray(centers[used])

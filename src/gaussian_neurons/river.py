@@ -39,14 +39,15 @@ class RiverGaussianNeurons(base.Clusterer):
     n_neurons
         An upper limit on the number of clusters.
     width
-        A squared length, about where two samples count as alike, or "auto". The larger, the fewer clusters.
+        A squared length, about where two samples count as alike. The larger, the fewer clusters. "auto" finds
+        it while it learns.
     inhibition
-        How strongly neurons push each other off. The larger, the fewer clusters.
+        How strongly neurons push each other off, or "auto". The larger, the fewer clusters.
     learning_rate
-        A step is learning_rate / width times a distance. "auto" is 0.1 times the width.
+        A step is learning_rate / width times a distance; or "auto".
     init
-        Where neurons start: "uniform" in the domain, on "samples" of the first 1000, or an array of centers,
-        its columns in the order of the features' names.
+        Where neurons start: "uniform" in the domain, on "samples" of the first 1000, "spread" over them, or
+        an array of centers, its columns in the order of the features' names. "auto": what suits the width.
     domain
         A pair (low, high): the box of the input. None takes it from the first 1000 samples.
     seed

@@ -85,8 +85,8 @@ def fit(
         typer.Option(
             min=1,
             metavar="COUNT",
-            help="How many rows to draw (if not told: as many as there are, at least 100,000), or with "
-            "--one-pass, to read.",
+            help="How many rows to draw (if not told: as many as there are, at least 20,000, and 100,000 "
+            "with --width), or with --one-pass, to read.",
             rich_help_panel="Run",
             show_default=False,
         ),
