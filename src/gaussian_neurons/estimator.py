@@ -504,9 +504,12 @@ class GaussianNeurons(
         if not len(found.numbers):
             return np.full(len(x), -1)
         clusters = Neurons.at(found.centers, found.widths, found.centers.dtype.type)
-        index, scores = answers.strongest(clusters, x)
+        label, scores = answers.strongest(clusters, x)
         least = np.log(NO_RESPONSE)
         if self._now.is_ladder:
             scores = self._scores(x)
             least = BEYOND * self.novelty_threshold()
-        return np.where(scores < least, -1, found.numbers[index])
+        if found.numbers[-1] >= len(found.numbers):  # they are not 0, 1, 2, ...
+            label = found.numbers[label]
+        label[scores < least] = -1
+        return label
