@@ -443,3 +443,41 @@ def test_published_sets():
     assert exact >= 11, counts
     several = NEVER_ONE | {name for name in counts if name.startswith("g2mg")}
     assert min(counts[name] for name in several) >= 2, counts
+
+
+@pytest.mark.parametrize(("scale", "says"), [(1e-170, "differ by so little"), (1e170, "so far apart")])
+def test_data_whose_squares_are_no_numbers_is_refused(scale, says):
+    X = mixture(3, 2, n=2000)[0] * scale
+    with pytest.raises(ValueError, match=says):
+        GaussianNeurons(10, random_state=0).partial_fit(X)
+
+
+def test_samples_that_stand_still_do_not_change_the_widths():
+    X, labels = mixture(4, 2, n=6000)
+    model = GaussianNeurons(16, random_state=0).partial_fit(X)
+    before = [layer.neurons.widths[0] for layer in model._learner.ready.layers]
+    model.partial_fit(np.repeat(X[:1], 4000, axis=0))
+    assert [layer.neurons.widths[0] for layer in model._learner.ready.layers] == before
+    assert adjusted_rand_score(labels, model.partial_fit(X).predict(X)) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("count", [2, 4, 5, 8])
+def test_a_stream_with_a_rhythm_is_seen_whole(count):
+    places = np.arange(count)[:, None] * [10.0, 3.0]
+    X = np.random.default_rng(0).normal(places[np.arange(5000) % count], 0.5)
+    assert GaussianNeurons(16, random_state=0).partial_fit(X).n_clusters_ == count
+
+
+def test_small_clusters_far_from_large_ones_are_found():
+    random = np.random.default_rng(0)
+    places = np.array([[0, 0], [10, 0], [0, 10], [10, 10]])
+    for seed in range(3):
+        X = random.normal(places[random.choice(4, p=[0.4, 0.4, 0.1, 0.1], size=5000)], 0.5)
+        assert GaussianNeurons(16, random_state=seed).fit(X).n_clusters_ == 4
+
+
+def test_widths_cannot_begin_to_be_learned_in_the_middle_of_a_ladder():
+    X = mixture(3, 2, n=2000)[0]
+    model = GaussianNeurons(10, random_state=0).partial_fit(X)
+    with pytest.raises(ValueError, match="cannot learn widths"):
+        model.set_params(width_learning_rate=0.1).partial_fit(X, sample_width=np.ones(len(X)))

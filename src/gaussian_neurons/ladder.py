@@ -86,6 +86,8 @@ def typical_distance(samples: Array) -> float | None:
     with np.errstate(over="ignore"):
         squared = native.squared_distances(rows, rows)[np.triu_indices(len(rows), 1)]
     for some in (squared, squared[squared > 0]):  # the latter where most are equal
+        if len(some) and np.isinf(np.median(some)):
+            raise ValueError("the samples are so far apart that squared distances overflow. Scale the data.")
         if len(some) and np.median(some) > 0:
             least = float(np.finfo(samples.dtype).tiny) * RATIO**RUNGS / WIDEST  # for the narrowest layer
             return max(float(np.median(some)), least)
@@ -185,7 +187,7 @@ def choose(
     random: np.random.Generator,
     cloud: float | None = None,
 ) -> Choice:
-    """The layer whose clusters stand apart best on recent samples; of those that do as well, the widest.
+    """The number of clusters that stand apart best in any layer; of the layers that show it, the widest.
 
     One cluster, where there is no valley between them and they stand apart no better than those of a cloud
     without structure would: the idea of SigClust (Liu, Hayes, Nobel, Marron 2008).
@@ -201,9 +203,8 @@ def choose(
     for layer, mine in zip(layers, won, strict=True):
         places = layer.neurons.centers[mine.held].astype(np.float64)
         found.append(joined(rows, distances, places) if len(places) else None)
-    silhouettes = np.array(
-        [nothing if it is None else it.silhouettes_of(neurons) for it in found]
-    )  # (L, K + 1)
+    by_layer = [nothing if it is None else it.silhouettes_of(neurons) for it in found]
+    silhouettes = np.array(by_layer)  # (L, K + 1)
     count = int(silhouettes.max(axis=0).argmax())
     of_count = silhouettes[:, count]
     best = found[int(of_count.argmax())]
