@@ -123,10 +123,9 @@ class Clusters:
 
     def returned(self, found: Found, recent: Array) -> "Clusters":
         """With their old numbers for new clusters that are where one was retired."""
-        there = {event.cluster for event in self.noted} | set(found.numbers.tolist())
-        gone = {event.cluster: event for event in self.events if event.cluster not in there}
-        far, number = _scatter(found, recent), self.number.copy()
         known = {event.cluster for event in self.noted}
+        gone = {event.cluster: event for event in self.events if event.cluster not in known}
+        far, number = _scatter(found, recent), self.number.copy()
         for fresh, center in zip(found.numbers.tolist(), found.centers, strict=True):
             if fresh in known or not gone:
                 continue

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from gaussian_neurons import _core
 from gaussian_neurons.answers import nearest
 from gaussian_neurons.learning import native
-from gaussian_neurons.placing import means
+from gaussian_neurons.placing import means, means_of
 
 Array = NDArray[Any]
 Labels = NDArray[np.int64]
@@ -99,12 +99,10 @@ def valley(rows: Array, label: Labels) -> float:
     >>> valley(np.array([[0.0], [0.1], [0.2], [3.0], [3.1], [3.2]]), np.array([0, 0, 0, 1, 1, 1]))
     0.0
     """
-    counts = np.bincount(label)
-    if len(counts) < 2:
+    count = int(label.max(initial=-1)) + 1
+    if count < 2:
         return 1.0
-    sums = np.zeros((len(counts), rows.shape[1]))
-    np.add.at(sums, label, rows)
-    places = sums / counts[:, None]
+    places = means_of(rows, label, count)[0]
     gaps = native.squared_distances(places, places)
     np.fill_diagonal(gaps, np.inf)
     midway = beside = 0

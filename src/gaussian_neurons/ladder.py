@@ -22,7 +22,7 @@ from gaussian_neurons.grouping import (
     valley,
 )
 from gaussian_neurons.learning import native
-from gaussian_neurons.placing import means, neurons_at
+from gaussian_neurons.placing import means, means_of, neurons_at
 from gaussian_neurons.state import Neurons
 
 Array = NDArray[Any]
@@ -242,24 +242,17 @@ def without_noise(group: Labels, neurons: Neurons, recent: Array) -> Labels:
         return group
     winner = strongest(neurons.keep(grouped), recent)[0]
     label = group[grouped][winner]
-    size = np.bincount(label, minlength=group.max() + 1)
-    share = size / len(recent)
-    apart = _squared_distances_from_means(recent.astype(np.float64), label, size)
+    rows = recent.astype(np.float64)
+    places, size = means_of(rows, label, int(group.max()) + 1)
+    share = size / len(rows)
+    with np.errstate(over="ignore"):
+        apart = ((rows - places[label]) ** 2).sum(axis=1)
     scatter = np.bincount(label, apart, minlength=len(size)) / np.maximum(size, 1)
     least = min(LEAST_SHARE, LEAST_SHARE_OF_EQUAL / len(group))
     sparse = scatter > SPARSE * np.median(scatter[label])
     noise = (share < least) | (sparse & (share < LEAST_SHARE_OF_EQUAL / len(share)))
     noise[share.argmax()] = False
     return np.where(grouped & ~noise[group], group, -1)
-
-
-def _squared_distances_from_means(rows: Array, label: Labels, size: Labels) -> Array:
-    sums = np.zeros((len(size), rows.shape[1]))
-    np.add.at(sums, label, rows)
-    means_of = sums / np.maximum(size, 1)[:, None]
-    with np.errstate(over="ignore"):
-        found: Array = ((rows - means_of[label]) ** 2).sum(axis=1)
-    return found
 
 
 def has_valleys(rows: Array, found: Joining, count: int) -> bool | None:

@@ -50,12 +50,23 @@ def means(rows: Array, count: int, reach: float, random: np.random.Generator) ->
     """
     places: Array = rows[spread(rows, count, reach, random)]
     for _ in range(ROUNDS):
-        label = nearest(places, rows)
-        sums = np.zeros_like(places)
-        np.add.at(sums, label, rows)
-        size = np.bincount(label, minlength=count)[:, None]
-        places = np.where(size > 0, sums / np.maximum(size, 1), places)
+        found, size = means_of(rows, nearest(places, rows), count)
+        places = np.where(size[:, None] > 0, found, places)
     return places
+
+
+def means_of(rows: Array, label: NDArray[np.int64], count: int) -> tuple[Array, NDArray[np.int64]]:
+    """The mean of the rows with each label, (count, D), 0 where there are none; and how many there are.
+
+    Examples
+    --------
+    >>> means_of(np.array([[0.0], [2.0], [5.0]]), np.array([0, 0, 2]), 3)[0].ravel()
+    array([1., 0., 5.])
+    """
+    sums = np.zeros((count, rows.shape[1]))
+    np.add.at(sums, label, rows)
+    size = np.bincount(label, minlength=count)
+    return sums / np.maximum(size, 1)[:, None], size
 
 
 def spread(rows: Array, count: int, reach: float, random: np.random.Generator) -> NDArray[np.int64]:

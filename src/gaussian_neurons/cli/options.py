@@ -46,19 +46,20 @@ def checked_strength(value: str) -> str:
 
 def strength_or_auto(value: str) -> Any:
     """A number of at least 0, or the word auto."""
-    return 0.0 if value.strip("0") in ("", ".") and "0" in value else number_or_auto(value)
+    return number_or_auto(value, zero=True)
 
 
-def number_or_auto(value: str) -> Any:
-    """A number, or the word auto."""
+def number_or_auto(value: str, zero: bool = False) -> Any:
+    """A number above 0, or 0 where it may be, or the word auto."""
     if value == "auto":
         return value
     try:
         number = float(value)
     except ValueError:
         number = np.nan
-    if not 0 < number < np.inf:
-        raise typer.BadParameter(f"{value!r} is neither a number above 0 nor auto.")
+    if not (0 < number < np.inf or (zero and number == 0)):
+        least = "of at least 0" if zero else "above 0"
+        raise typer.BadParameter(f"{value!r} is neither a number {least} nor auto.")
     return number
 
 
