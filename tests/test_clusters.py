@@ -113,7 +113,7 @@ def test_a_layer_in_which_nothing_was_found_ends_all_and_is_followed_by_new_ones
     other = Neurons.at(LINE, 2.0)
     nothing = three.renewed(1, np.full(6, -1), np.zeros(6), line(), other, LINE)
     assert nothing.number.tolist() == [-1] * 6
-    again = nothing.renewed(0, three.number, three.share, other, line(), LINE)
+    again = nothing.renewed(0, three.number, np.full(6, 1 / 6), other, line(), LINE)
     assert again.number.tolist() == [3, 3, 4, 4, 5, 5]
 
 
@@ -122,7 +122,7 @@ def test_a_layer_in_which_nothing_was_found_ends_all_and_is_followed_by_new_ones
 
 def test_without_samples_a_cluster_is_where_its_first_neuron_is():
     neurons = Neurons.at(LINE, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
-    clusters = Clusters(np.array([-1, 4, -1, 2, -1, -1]), np.full(6, 1 / 6), given=5)
+    clusters = Clusters(np.array([-1, 4, -1, 2, -1, -1]), given=5)
     found = clusters.found(neurons)
     assert found.numbers.tolist() == [2, 4]
     assert found.centers.tolist() == [[11.0], [1.0]]
@@ -131,7 +131,7 @@ def test_without_samples_a_cluster_is_where_its_first_neuron_is():
 
 def test_with_samples_it_lies_in_the_middle_of_those_that_its_neurons_win():
     neurons = Neurons.at([[0.0, 0.0], [10.0, 0.0], [10.0, 4.0]], 1.0, np.float32)
-    clusters = Clusters(np.array([0, 1, -1]), np.array([0.5, 0.5, 0.0]))
+    clusters = Clusters(np.array([0, 1, -1]))
     recent = np.array([[1.0, 0.0], [2.0, 1.0], [9.0, 1.0], [10.0, 2.0]])
     found = clusters.found(neurons, recent)
     np.testing.assert_allclose(found.centers, [[1.5, 0.5], [9.5, 1.5]])
@@ -141,13 +141,13 @@ def test_with_samples_it_lies_in_the_middle_of_those_that_its_neurons_win():
 def test_samples_far_from_all_others_do_not_move_a_center():
     neurons = Neurons.at([[0.0], [-10.0]], 1.0)
     recent = np.append(np.linspace(-1, 1, 99), 1e12)[:, None]
-    found = Clusters(np.array([0, 1]), np.array([1.0, 0.0])).found(neurons, recent)
+    found = Clusters(np.array([0, 1])).found(neurons, recent)
     np.testing.assert_allclose(found.centers, [[0.0], [-10.0]], atol=0.2)
 
 
 def test_without_clusters_or_samples_centers_are_no_trouble():
     assert len(Clusters.none(6).found(line(), LINE).centers) == 0
-    one = Clusters(np.arange(6), np.zeros(6)).found(line(), LINE[:0])
+    one = Clusters(np.arange(6)).found(line(), LINE[:0])
     np.testing.assert_array_equal(one.centers, LINE)
 
 
@@ -157,7 +157,6 @@ def test_without_clusters_or_samples_centers_are_no_trouble():
 def test_of_neurons_that_are_exchanged_the_first_of_each_cluster_keeps_its_number(three):
     other = three.of_neurons(np.array([5, 3, 2, 0, -1]))
     assert other.number.tolist() == [2, 1, -1, 0, -1]
-    np.testing.assert_allclose(other.share, [1 / 6] * 4 + [0])
     assert other.given == 3
 
 
@@ -248,7 +247,7 @@ def test_a_cluster_far_from_all_old_ones_is_new_in_another_layer():
     old, now = Neurons.at([[0.0], [50.0]], 1.0), Neurons.at([[0.0], [90.0]], 4.0)
     recent = np.random.default_rng(0).normal([[0.0], [90.0]] * 500, 0.1)
     both = np.array([0.5, 0.5])
-    renewed = Clusters(np.array([0, 1]), both, given=2).renewed(1, np.array([0, 1]), both, old, now, recent)
+    renewed = Clusters(np.array([0, 1]), given=2).renewed(1, np.array([0, 1]), both, old, now, recent)
     assert renewed.number.tolist() == [0, 2]
 
 

@@ -47,7 +47,6 @@ class Clusters:
     """What was found when it was last looked. A new one is made each time."""
 
     number: Labels  # (K,) of the cluster of each neuron of the layer that answers, -1 for none
-    share: Array  # (K,) of the recent samples: how much each neuron counts in its cluster
     layer: int = 0  # which one answers
     given: int = 0  # numbers given so far
     noted: tuple[Event, ...] = ()  # of each cluster there is, where it was last said to be
@@ -56,7 +55,7 @@ class Clusters:
     @classmethod
     def none(cls, neurons: int) -> "Clusters":
         """None was found yet."""
-        return cls(np.full(neurons, -1), np.zeros(neurons))
+        return cls(np.full(neurons, -1))
 
     def found(self, neurons: Neurons, recent: Array | None = None) -> Found:
         """Where the clusters are now.
@@ -78,9 +77,9 @@ class Clusters:
 
     def of_neurons(self, which: Labels) -> "Clusters":
         """For other neurons, each of which had the number `which` before, or -1: each by itself."""
-        number, share = np.append(self.number, -1)[which], np.append(self.share, 0.0)[which]
+        number = np.append(self.number, -1)[which]
         first = np.isin(np.arange(len(number)), np.unique(number, return_index=True)[1])
-        return replace(self, number=np.where(first, number, -1), share=share)
+        return replace(self, number=np.where(first, number, -1))
 
     def renewed(
         self, layer: int, group: Labels, share: Array, before: Neurons, now: Neurons, recent: Array
@@ -119,7 +118,7 @@ class Clusters:
         number = np.full(len(group), -1)
         number[group >= 0] = numbered[np.searchsorted(groups, group[group >= 0])]
         given = self.given + int(fresh.sum())
-        return replace(self, number=number, share=share, layer=layer, given=given)
+        return replace(self, number=number, layer=layer, given=given)
 
     def returned(self, found: Found, recent: Array) -> "Clusters":
         """With their old numbers for new clusters that are where one was retired."""

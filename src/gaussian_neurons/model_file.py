@@ -114,7 +114,7 @@ def _put(ready: Ready, arrays: dict[str, Array], facts: dict[str, Any]) -> None:
     facts |= {"learning_rate": first.learning_rate, "inhibition": first.inhibition}
     facts["layers"] = [[layer.learning_rate, layer.inhibition] for layer in others]
     clusters = ready.clusters
-    arrays |= {"clusters.number": clusters.number, "clusters.share": clusters.share}
+    arrays["clusters.number"] = clusters.number
     facts["clusters"] = {"layer": clusters.layer, "given": clusters.given, "ladder": ready.is_ladder}
     facts["clusters"]["cloud"] = ready.cloud
     for name, events in (("noted", clusters.noted), ("events", clusters.events)):
@@ -137,7 +137,6 @@ def _taken(arrays: Mapping[str, Array], facts: Mapping[str, Any]) -> Ready:
         ready.cloud = None if about["cloud"] is None else float(about["cloud"])
         ready.clusters = Clusters(
             arrays["clusters.number"],
-            arrays["clusters.share"],
             int(about["layer"]),
             int(about["given"]),
             _events(about["noted"], arrays["clusters.noted"]),
@@ -230,13 +229,11 @@ def _check_clusters(ready: Ready, dimensions: int) -> None:
     first = ready.layers[0].neurons
     if any(len(layer.neurons) != len(first) or layer.neurons.seen != first.seen for layer in ready.layers):
         raise ValueError("the layers do not fit each other")
-    number, share = clusters.number, clusters.share
+    number = clusters.number
     if number.shape != (len(first),) or number.dtype != np.int64:
         raise ValueError("the clusters have the wrong shape or type")
     if not ((number >= -1) & (number < clusters.given)).all():
         raise ValueError("a cluster has a number that was never given")
-    if share.shape != number.shape or not (np.isfinite(share) & (share >= 0)).all():
-        raise ValueError("the shares of neurons have the wrong shape, or are not finite")
     for event in (*clusters.noted, *clusters.events):
         if event.center.shape != (dimensions,) or not np.isfinite(event.center).all():
             raise ValueError("the events have the wrong shape, or are not finite")
