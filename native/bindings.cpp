@@ -90,6 +90,7 @@ std::tuple<std::string, int64_t, int64_t> learn(Matrix<T> centers, Vector<T> wid
             trouble = "width";
             n = t;
         }
+        rule.since_repulsion = *count % rule.repulsion_every;
         Outcome outcome = kernels.learn(rule, K, D, n, buffer.at, sw ? width_buffer.at : nullptr, c, w,
                                         work.at);
         *count += outcome.learned;
@@ -107,15 +108,17 @@ void bind_learn(nb::module_& m) {
         "learn",
         [](Matrix<T> centers, Vector<T> widths, Vector<int64_t> seen, Samples x,
            std::optional<SampleWidths> sample_widths, int64_t first, double learning_rate,
-           double inhibition, double width_learning_rate) {
+           double inhibition, double width_learning_rate, int64_t repulsion_every) {
+            if (repulsion_every < 1) throw nb::value_error("repulsion_every must be at least 1");
             const T* w = widths.data();
             bool equal = std::all_of(w, w + widths.shape(0), [w](T v) { return v == w[0]; });
             return learn<T>(centers, widths, seen, x, sample_widths, first,
-                            {learning_rate, inhibition, width_learning_rate, equal});
+                            {learning_rate, inhibition, width_learning_rate, equal, repulsion_every, 0});
         },
         nb::arg("centers").noconvert(), nb::arg("widths").noconvert(), nb::arg("seen").noconvert(),
         nb::arg("samples").noconvert(), nb::arg("sample_widths").none(), nb::arg("first"),
-        nb::arg("learning_rate"), nb::arg("inhibition"), nb::arg("width_learning_rate"));
+        nb::arg("learning_rate"), nb::arg("inhibition"), nb::arg("width_learning_rate"),
+        nb::arg("repulsion_every"));
 }
 
 template <class T>

@@ -9,6 +9,8 @@ struct Rule {
     double inhibition;           // lambda
     double width_learning_rate;  // eta_sigma; 0: widths stay
     bool equal_widths;           // all K widths are one number (and stay so)
+    long repulsion_every;        // centers repel each other at every so manieth sample, so much stronger
+    long since_repulsion;        // samples since they last did
 };
 
 struct Outcome {

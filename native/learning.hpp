@@ -13,7 +13,8 @@ template <class S, bool Equal>
 struct Centers {
     using T = typename S::number;
     static void begin(Layer<S>&, const T*) {}
-    static void learn(Layer<S>& layer, Rule rule, const T* x, T) {
+    static void learn(Layer<S>& layer, Rule rule, bool repel, const T* x, T) {
+        if (!repel) return attract(layer, rule, x);
         measure(layer, x);
         if constexpr (Equal)
             weigh_equal(layer, rule);
@@ -31,7 +32,7 @@ struct Widths {
         measure(layer, x);
         mirror(layer, layer.pairs);
     }
-    static void learn(Layer<S>& layer, Rule rule, const T* x, T sample_width) {
+    static void learn(Layer<S>& layer, Rule rule, bool, const T* x, T sample_width) {
         measure_sample(layer, x);
         adapt(layer, rule, sample_width);
     }
@@ -42,11 +43,15 @@ template <class S>
 struct Both {
     using T = typename S::number;
     static void begin(Layer<S>& layer, const T* x) { Widths<S>::begin(layer, x); }
-    static void learn(Layer<S>& layer, Rule rule, const T* x, T sample_width) {
-        measure_sample(layer, x);
-        weigh_own(layer, rule);
-        weigh_sample(layer, rule);
-        move(layer, x);
+    static void learn(Layer<S>& layer, Rule rule, bool repel, const T* x, T sample_width) {
+        if (repel) {
+            measure_sample(layer, x);
+            weigh_own(layer, rule);
+            weigh_sample(layer, rule);
+            move(layer, x);
+        } else {
+            attract(layer, rule, x);
+        }
         measure(layer, x);
         mirror(layer, layer.pairs);
         adapt(layer, rule, sample_width);
@@ -59,7 +64,8 @@ template <class S, class Case>
 Outcome learn_all(Layer<S>& layer, Rule rule, long n, const typename S::number* samples,
                   const typename S::number* sample_widths) {
     auto learn = [&](long t) {
-        Case::learn(layer, rule, samples + t * layer.D, sample_widths ? sample_widths[t] : 0);
+        bool repel = (rule.since_repulsion + t + 1) % rule.repulsion_every == 0;
+        Case::learn(layer, rule, repel, samples + t * layer.D, sample_widths ? sample_widths[t] : 0);
     };
     Case::begin(layer, samples);
     for (long begin = 0; begin < n; begin += samples_between_checks) {

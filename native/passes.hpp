@@ -133,10 +133,14 @@ void measure_sample(const Layer<S>& layer, const typename S::number* x) {
 
 // ---- w_ij and f_i(x) ------------------------------------------------------------------------------
 
+inline double repulsion(Rule rule) {
+    return rule.inhibition * rule.learning_rate * double(rule.repulsion_every);
+}
+
 template <class S>
 void weigh_equal(const Layer<S>& layer, Rule rule) {
     using T = typename S::number;
-    T inverse = layer.inverse[0], scale = T(-2 * rule.inhibition * rule.learning_rate) * inverse;
+    T inverse = layer.inverse[0], scale = T(-2 * repulsion(rule)) * inverse;
     for (long j = 0; j < layer.K; ++j)
         for_computed_lanes(layer, j, [&](auto v, long lane) {
             using V = decltype(v);
@@ -150,7 +154,7 @@ void weigh_equal(const Layer<S>& layer, Rule rule) {
 template <class S>
 void weigh_own(const Layer<S>& layer, Rule rule) {
     using T = typename S::number;
-    T scale = T(-rule.inhibition * rule.learning_rate);
+    T scale = T(-repulsion(rule));
     for (long j = 0; j < layer.K; ++j) {
         T theirs = layer.inverse[j];
         for_computed_lanes(layer, j, [&](auto v, long lane) {
@@ -178,6 +182,14 @@ GN_INLINE typename S::vector strongest(const Layer<S>& layer, const typename S::
     return smaller<S>(smaller<S>(most[0], most[1]), smaller<S>(most[2], most[3]));
 }
 
+// What multiplies x - mu_i in the step of neuron i.
+template <class S>
+GN_INLINE typename S::vector pull_of(const Layer<S>& layer, Rule rule, long lane) {
+    auto inverse = load<S>(layer.inverse + lane);
+    auto response = exp_of_negative<S>(-load<S>(layer.distance + lane) * inverse);
+    return typename S::number(rule.learning_rate) * inverse * response;
+}
+
 // What multiplies x - mu_i and -mu_i in the step of neuron i.
 template <class S>
 void weigh_sample(const Layer<S>& layer, Rule rule) {
@@ -196,9 +208,7 @@ void weigh_sample(const Layer<S>& layer, Rule rule) {
             for (long k = 0; k < 4; ++k) sum[k] += load<S>(column + (j + k) * layer.stride);
         for (; j < layer.K; ++j) sum[0] += load<S>(column + j * layer.stride);
         store<S>(layer.push + lane, (sum[0] + sum[1]) + (sum[2] + sum[3]));
-        V inverse = load<S>(layer.inverse + lane);
-        V response = exp_of_negative<S>(-load<S>(layer.distance + lane) * inverse);
-        store<S>(layer.pull + lane, typename S::number(rule.learning_rate) * inverse * response);
+        store<S>(layer.pull + lane, pull_of(layer, rule, lane));
     }
 }
 
@@ -276,6 +286,21 @@ void move(Layer<S>& layer, const typename S::number* x) {
     for (; lane + L <= end; lane += L) move_lanes<S, 1>(layer, lane, x);
     for (; lane < end; lane += N::lanes) move_lanes<N, 1>(layer, lane, x);
     layer.swap();
+}
+
+// The first half of Equation 1 alone: mu_i += eta f_i(x) / sigma_i (x - mu_i).
+template <class S>
+void attract(const Layer<S>& layer, Rule rule, const typename S::number* x) {
+    using V = typename S::vector;
+    measure_sample(layer, x);
+    for (long lane = 0; lane < layer.stride; lane += S::lanes) {
+        V pull = pull_of(layer, rule, lane);
+        auto* center = layer.centers + lane;
+        for (long d = 0; d < layer.D; ++d, center += layer.stride) {
+            V at = load<S>(center);
+            store<S>(center, at + pull * (x[d] - at));
+        }
+    }
 }
 
 // ---- Equation 2 -----------------------------------------------------------------------------------

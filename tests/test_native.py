@@ -243,7 +243,7 @@ def test_what_runs_away_in_the_padding_does_not_count():
 def test_the_core_never_hands_back_an_invalid_state():
     centers, widths, seen = np.zeros((1, 2)), np.ones(1), np.zeros(1, np.int64)
     own = np.array([1.0, 1.0, 1e-310, 1.0])
-    trouble = native._core.learn(centers, widths, seen, np.zeros((4, 2)), own, 0, 0.1, 0.5, 1.0)
+    trouble = native._core.learn(centers, widths, seen, np.zeros((4, 2)), own, 0, 0.1, 0.5, 1.0, 1)
     assert trouble == ("neuron", 2, 0)
     assert seen == [2]
     assert (widths > 0).all()

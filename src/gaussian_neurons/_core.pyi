@@ -15,6 +15,7 @@ def learn(
     learning_rate: float,
     inhibition: float,
     width_learning_rate: float,
+    repulsion_every: int,
 ) -> tuple[str, int, int]: ...
 def squared_distances(samples: NDArray[Any], centers: NDArray[Any], out: NDArray[Any]) -> tuple[int, int]: ...
 def join_groups(

@@ -26,6 +26,7 @@ def learn(
     learning_rate: float,
     width_learning_rate: float = 0.0,
     sample_widths: ArrayLike | None = None,
+    repulsion_every: int = 1,
 ) -> None:
     """Learn from the samples in their order: see `reference.learn`.
 
@@ -39,9 +40,14 @@ def learn(
     >>> neurons.centers  # 0.1 / e
     array([[0.03678794]])
     """
-    rule = {"inhibition": inhibition, "learning_rate": learning_rate}
     for _ in steps(
-        neurons, samples, **rule, width_learning_rate=width_learning_rate, sample_widths=sample_widths
+        neurons,
+        samples,
+        inhibition=inhibition,
+        learning_rate=learning_rate,
+        width_learning_rate=width_learning_rate,
+        sample_widths=sample_widths,
+        repulsion_every=repulsion_every,
     ):
         pass
 
@@ -54,6 +60,7 @@ def steps(
     learning_rate: float,
     width_learning_rate: float = 0.0,
     sample_widths: ArrayLike | None = None,
+    repulsion_every: int = 1,
 ) -> Iterator[None]:
     """The same in steps of about 20 ms, each of which leaves valid neurons and `neurons.seen` right."""
     x = np.asarray(samples)
@@ -73,6 +80,7 @@ def steps(
                     learning_rate,
                     inhibition,
                     width_learning_rate,
+                    repulsion_every,
                 )
                 if trouble == "neuron":
                     raise diverged(neurons, where, learning_rate)

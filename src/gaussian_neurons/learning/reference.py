@@ -96,6 +96,7 @@ def learn(
     learning_rate: float,
     width_learning_rate: float = 0.0,
     sample_widths: ArrayLike | None = None,
+    repulsion_every: int = 1,
 ) -> None:
     """Learn from the samples in their order: all centers from the old state, then all widths.
 
@@ -110,16 +111,17 @@ def learn(
     learning_rate : eta_mu
     width_learning_rate : eta_sigma
     sample_widths : (n,), sigma_x of each sample; widths are learned where it is given
+    repulsion_every : r; centers repel each other at every r-th sample of `neurons.seen`, r times as strongly
     """
     x = np.asarray(samples, np.float64)
     widths = np.zeros(len(x)) if sample_widths is None else np.asarray(sample_widths, np.float64)
     rates = (inhibition, learning_rate, 0.0 if sample_widths is None else width_learning_rate)
     with unchanged_on_error(neurons), np.errstate(all="ignore"):
         before = neurons.copy()
-        for _ in _steps(neurons, x, widths, *rates):
+        for _ in _steps(neurons, x, widths, *rates, repulsion_every):
             pass
         if not _finite(neurons).all():  # rare: go through it again and see where it began
-            for _ in _steps(before, x, widths, *rates):
+            for _ in _steps(before, x, widths, *rates, repulsion_every):
                 if not _finite(before).all():
                     raise diverged(before, int(np.argmin(_finite(before))), learning_rate)
 
@@ -131,15 +133,18 @@ def _steps(
     inhibition: float,
     learning_rate: float,
     width_learning_rate: float,
+    repulsion_every: int,
 ) -> Iterator[None]:
     """Learn one sample at each turn; it counts as seen once the next one is asked for."""
     centers, widths = neurons.centers, neurons.widths
     equal = width_learning_rate == 0 and bool((widths == widths[0]).all())
     for t, x in enumerate(samples):
+        repel = (int(neurons.seen[0]) + 1) % repulsion_every == 0
+        strength = inhibition * repulsion_every if repel else 0.0
         if learning_rate > 0 and equal:
-            centers += center_step_equal(x, centers, widths[0], inhibition, learning_rate)
+            centers += center_step_equal(x, centers, widths[0], strength, learning_rate)
         elif learning_rate > 0:
-            centers += center_step(x, centers, widths, inhibition, learning_rate)
+            centers += center_step(x, centers, widths, strength, learning_rate)
         if width_learning_rate > 0:
             widths += width_step(x, sample_widths[t], centers, widths, inhibition, width_learning_rate)
         yield
