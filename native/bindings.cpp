@@ -76,7 +76,7 @@ std::tuple<std::string, int64_t, int64_t> learn(Matrix<T> centers, Vector<T> wid
     const auto deadline = std::chrono::steady_clock::now() + slice;
     const int64_t chunk = std::clamp<int64_t>(
         int64_t(multiply_adds_between_clocks / (double(K) * K * D)), 1, rows_between_clocks);
-    Scratch<T> buffer(chunk * D), width_buffer(chunk), work(kernels.learn_workspace(K, D));
+    Scratch<T> buffer(chunk * D), width_buffer(chunk), work(kernels.learn_workspace(K, D, sw && rule.width_learning_rate > 0));
     while (first < rows.n) {
         int64_t n = std::min(chunk, rows.n - first);
         BadValue bad = copy_rows(rows, first, n, buffer.at);

@@ -21,7 +21,7 @@ struct Outcome {
 template <class T>
 struct Kernels {
     // Numbers of scratch space that learn, and distances, need, 64-byte aligned.
-    long (*learn_workspace)(long K, long D);
+    long (*learn_workspace)(long K, long D, bool with_pairs);
     long (*distances_workspace)(long K, long D);
     // Apply the rule to n samples, one at a time.
     Outcome (*learn)(Rule rule, long K, long D, long n,

@@ -9,6 +9,10 @@
 
 #include <utility>
 
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
+
 #define GN_INLINE inline __attribute__((always_inline))
 #ifdef __clang__
 #define GN_UNROLL _Pragma("unroll")
@@ -25,6 +29,7 @@ struct SingleOf {
     typedef uint32_t integers __attribute__((vector_size(Bytes)));
     static constexpr long lanes = Bytes / sizeof(float);
 
+    static constexpr float near = 0x1p-24f;  // a squared distance, in widths
     static constexpr float lowest = -87.0f;  // exp of anything below counts as 0
     static constexpr float round_to_integer = 0x1.8p23f;
     static constexpr int mantissa_bits = 23;
@@ -41,6 +46,7 @@ struct DoubleOf {
     typedef uint64_t integers __attribute__((vector_size(Bytes)));
     static constexpr long lanes = Bytes / sizeof(double);
 
+    static constexpr double near = 0x1p-48;
     static constexpr double lowest = -708.0;
     static constexpr double round_to_integer = 0x1.8p52;
     static constexpr int mantissa_bits = 52;
@@ -65,6 +71,8 @@ using Double = DoubleOf<GN_VECTOR_BYTES>;
 
 // Pairs of neurons are computed in squares of `group` x `group`. Vectors of at most that many lanes:
 constexpr long group = 8;
+// and these in blocks of as many groups as a group has neurons.
+constexpr long block = group * group;
 template <class S>
 struct Narrowed {
     using type = S;
@@ -101,9 +109,29 @@ GN_INLINE typename S::vector larger(typename S::vector a, typename S::vector b) 
     return a > b ? a : b;
 }
 
+// Whether a is below b in every lane.
+template <class S>
+GN_INLINE bool all_below(typename S::vector a, typename S::number b) {
+#ifdef __AVX512F__
+    if constexpr (sizeof(a) == 64) {
+        if constexpr (sizeof(b) == 4)
+            return _mm512_cmp_ps_mask((__m512)a, _mm512_set1_ps(float(b)), _CMP_NLT_UQ) == 0;
+        else
+            return _mm512_cmp_pd_mask((__m512d)a, _mm512_set1_pd(double(b)), _CMP_NLT_UQ) == 0;
+    }
+#endif
+    typename S::integers outside = a < b ? typename S::integers{} : ~typename S::integers{};
+#ifdef __AVX2__
+    if constexpr (sizeof(a) == 32) return _mm256_testz_si256((__m256i)outside, (__m256i)outside);
+#endif
+    uint64_t any = 0;
+    for (long k = 0; k < S::lanes; ++k) any |= outside[k];
+    return any == 0;
+}
+
 // exp(x) for x <= 0, within two units in the last place; exactly 1 at 0, exactly 0 below `lowest`.
 template <class S>
-GN_INLINE typename S::vector exp_of_negative(typename S::vector x) {
+GN_INLINE typename S::vector exp_of_negative(typename S::vector x, typename S::number lowest = S::lowest) {
     using V = typename S::vector;
     using I = typename S::integers;
     constexpr int degree = sizeof(S::polynomial) / sizeof(S::polynomial[0]) - 1;
@@ -115,7 +143,7 @@ GN_INLINE typename S::vector exp_of_negative(typename S::vector x) {
 GN_UNROLL
     for (int k = degree - 1; k >= 0; --k) p = p * r + S::polynomial[k];
     I scaled = (I)p + ((I)shifted << S::mantissa_bits);  // p * 2^n: add n to the exponent
-    return x < S::lowest ? V{} : (V)scaled;
+    return x < lowest ? V{} : (V)scaled;
 }
 
 // ---- transposing a square of numbers ---------------------------------------------------------------

@@ -1,8 +1,9 @@
 // The state of one layer of neurons while it learns, laid out along the lanes.
 //
-// Center i of dimension d is `centers[d * stride + i]`: one vector holds the same dimension of
-// neighbouring neurons, so that no pass over them needs a sum across lanes. `stride` is K rounded up
-// to whole vectors; whatever happens in the padding never reaches a neuron.
+// One vector holds the same dimension of neighbouring neurons, so that no pass over them needs a sum across
+// lanes. Centers lie in panels of `block` neurons, one after another, or one narrower panel where all neurons
+// fit into it: dimension d of neuron i is `centers[place(i) + d * pitch]`. K is rounded up to whole vectors;
+// whatever happens in the padding never reaches a neuron.
 #pragma once
 
 #include "lanes.hpp"
@@ -15,46 +16,61 @@ struct Layer {
     static constexpr long L = S::lanes;
     static constexpr T huge = sizeof(T) == 4 ? T(1e37) : T(1e300);
 
-    long K, D, stride, rows;  // rows: K rounded up to whole groups
-    T* centers;        // (D, stride)      mu
-    T* moved;          // (D, stride)      mu after the step; then the two change places
-    T* pairs;          // (rows, stride)   |mu_i - mu_j|^2, and `huge` for i = j
-    T* weights;        // (rows, stride)   what center j adds to the step of neuron i
-    T* diagonal;       // (4 group, L)     zeros, but `huge` at row group + k, lane k
-    T* widths;         // (stride,)        sigma, 1 in the padding
-    T* inverse;        // (stride,)        1 / sigma, 0 in the padding
-    T* distance;       // (stride,)        |mu_i - x|^2
-    T* pull;           // (stride,)        eta f_i(x) / sigma_i
-    T* push;           // (stride,)        - sum_j weights
-    T* saved_centers;  // (D, stride)      the state at the last check
-    T* saved_widths;   // (stride,)
+    long K, D;
+    long lanes;        // K rounded up to whole vectors
+    long rows;         // K rounded up to whole groups, and vectors
+    long pitch;        // from one dimension of a panel to the next
+    long numbers;      // of all centers, with the padding
+    T* centers;        // (panels, D, pitch) mu
+    T* moved;          //                    mu after the step; then the two change places
+    T* pairs;          // (rows, rows)       |mu_i - mu_j|^2, `huge` for i = j; only where widths are learned
+    T* weights;        // (2, block, block)  what center j adds to the step of neuron i, for a block of pairs
+    T* diagonal;       // (4 group, L)       zeros, but `huge` at row group + k, lane k
+    T* widths;         // (lanes,)           sigma, 1 in the padding
+    T* inverse;        // (lanes,)           1 / sigma, 0 in the padding
+    T* distance;       // (lanes,)           |mu_i - x|^2
+    T* pull;           // (lanes,)           eta f_i(x) / sigma_i
+    T* push;           // (lanes,)           sum_j of the weights
+    T* partial;        // (4, lanes)         the same, on its way
+    T* nudges;         //                    steps that are added last: of neurons about to fall together
+    mutable bool nudged = false;  // whether there are any
+    T least_inverse;   // of all neurons
+    T near;            // less than this |mu_i - mu_j|^2, and the two are about to fall together
+    T* saved_centers;  //                    the state at the last check
+    T* saved_widths;   // (lanes,)
 
     static long round_up(long k, long to) { return (k + to - 1) / to * to; }
 
-    static long size(long K, long D) {
-        return (3 * D + 2 * round_up(K, group) + 6) * round_up(K, L) + 4 * group * L;
+    static long rows_of(long K) { return round_up(K, L > group ? L : group); }
+    static long numbers_of(long K, long D) { return D * (K > block ? round_up(K, block) : round_up(K, L)); }
+
+    static long size(long K, long D, bool with_pairs) {
+        long rows = with_pairs ? rows_of(K) : 0;
+        return 4 * numbers_of(K, D) + 10 * round_up(K, L) + rows * rows + 2 * block * block + 4 * group * L;
     }
 
-    Layer(long K, long D, T* work) : Layer(K, D) {
-        for (long i = 0; i < size(K, D); ++i) work[i] = 0;
+    Layer(long K, long D, bool with_pairs, T* work) : Layer(K, D) {
+        for (long i = 0; i < size(K, D, with_pairs); ++i) work[i] = 0;
         auto take = [&work](long n) { T* at = work; work += n; return at; };
         measure_only(work);
         work += measuring_size(K, D);
-        moved = take(D * stride);
-        saved_centers = take(D * stride);
-        pairs = take(rows * stride);
-        weights = take(rows * stride);
-        widths = take(stride);
-        inverse = take(stride);
-        pull = take(stride);
-        push = take(stride);
-        saved_widths = take(stride);
+        weights = take(2 * block * block);
+        moved = take(numbers);
+        nudges = take(numbers);
+        saved_centers = take(numbers);
+        pairs = take(with_pairs ? rows * rows : 0);
+        widths = take(lanes);
+        inverse = take(lanes);
+        pull = take(lanes);
+        push = take(lanes);
+        partial = take(4 * lanes);
+        saved_widths = take(lanes);
         diagonal = take(4 * group * L);
         for (long k = 0; k < L; ++k) diagonal[(group + k) * L + k] = huge;
     }
 
     // A layer that only measures samples needs its centers and a place for the distances.
-    static long measuring_size(long K, long D) { return (D + 1) * round_up(K, L); }
+    static long measuring_size(long K, long D) { return numbers_of(K, D) + round_up(K, L); }
 
     static Layer measuring(long K, long D, T* work) {
         Layer layer(K, D);
@@ -63,43 +79,57 @@ struct Layer {
         return layer;
     }
 
+    GN_INLINE long place(long i) const { return i / block * block * D + i % block; }
+
     void read_centers(const T* from) {
         for (long i = 0; i < K; ++i)
-            for (long d = 0; d < D; ++d) centers[d * stride + i] = from[i * D + d];
+            for (long d = 0; d < D; ++d) centers[place(i) + d * pitch] = from[i * D + d];
     }
 
     void read(const T* from_centers, const T* from_widths) {
         read_centers(from_centers);
-        for (long i = 0; i < stride; ++i) {
+        for (long i = 0; i < lanes; ++i) {
             widths[i] = i < K ? from_widths[i] : 1;
-            inverse[i] = i < K ? 1 / widths[i] : 0;
+            inverse[i] = 0;
         }
+        invert();
     }
 
     void write(T* to_centers, T* to_widths) const {
         for (long i = 0; i < K; ++i) {
-            for (long d = 0; d < D; ++d) to_centers[i * D + d] = centers[d * stride + i];
+            for (long d = 0; d < D; ++d) to_centers[i * D + d] = centers[place(i) + d * pitch];
             to_widths[i] = widths[i];
         }
     }
 
-    void swap() {
+    void invert() {
+        for (long i = 0; i < K; ++i) inverse[i] = 1 / widths[i];
+        least_inverse = inverse[0];
+        for (long i = 1; i < K; ++i) least_inverse = inverse[i] < least_inverse ? inverse[i] : least_inverse;
+        near = S::near / least_inverse;
+    }
+
+    // What has moved is the state now.
+    void step() {
+        for (long i = 0; nudged && i < numbers; ++i) {
+            moved[i] += nudges[i];
+            nudges[i] = 0;
+        }
+        nudged = false;
         T* old = centers;
         centers = moved;
         moved = old;
     }
 
     void save() {
-        for (long i = 0; i < D * stride; ++i) saved_centers[i] = centers[i];
-        for (long i = 0; i < stride; ++i) saved_widths[i] = widths[i];
+        for (long i = 0; i < numbers; ++i) saved_centers[i] = centers[i];
+        for (long i = 0; i < lanes; ++i) saved_widths[i] = widths[i];
     }
 
     void restore() {
-        for (long i = 0; i < D * stride; ++i) centers[i] = saved_centers[i];
-        for (long i = 0; i < stride; ++i) {
-            widths[i] = saved_widths[i];
-            inverse[i] = i < K ? 1 / widths[i] : 0;
-        }
+        for (long i = 0; i < numbers; ++i) centers[i] = saved_centers[i];
+        for (long i = 0; i < lanes; ++i) widths[i] = saved_widths[i];
+        invert();
     }
 
     // Whether every number of the state is finite (x - x is 0 just for those) and every width positive.
@@ -108,18 +138,18 @@ struct Layer {
         if (all_finite()) return true;
         if (first_invalid() >= 0) return false;
         for (long d = 0; d < D; ++d)
-            for (long i = K; i < stride; ++i) centers[d * stride + i] = 0;
-        for (long i = K; i < stride; ++i) widths[i] = 1;
+            for (long i = K; i < lanes; ++i) centers[place(i) + d * pitch] = 0;
+        for (long i = K; i < lanes; ++i) widths[i] = 1;
         return true;
     }
 
     bool all_finite() const {
         typename S::vector sum = {};
-        for (long i = 0; i < D * stride; i += L) {
+        for (long i = 0; i < numbers; i += L) {
             auto value = load<S>(centers + i);
             sum += value - value;
         }
-        for (long i = 0; i < stride; i += L) {
+        for (long i = 0; i < lanes; i += L) {
             auto value = load<S>(widths + i);
             sum += value - value;
         }
@@ -133,18 +163,24 @@ struct Layer {
     long first_invalid() const {
         for (long i = 0; i < K; ++i) {
             T sum = widths[i] - widths[i];
-            for (long d = 0; d < D; ++d) sum += centers[d * stride + i] - centers[d * stride + i];
+            for (long d = 0; d < D; ++d) sum += centers[place(i) + d * pitch] - centers[place(i) + d * pitch];
             if (!(sum == 0) || !(widths[i] > 0)) return i;
         }
         return -1;
     }
 
 private:
-    Layer(long K, long D) : K(K), D(D), stride(round_up(K, L)), rows(round_up(K, group)) {}
+    Layer(long K, long D)
+        : K(K),
+          D(D),
+          lanes(round_up(K, L)),
+          rows(rows_of(K)),
+          pitch(K > block ? block : lanes),
+          numbers(numbers_of(K, D)) {}
 
     void measure_only(T* work) {
         centers = work;
-        distance = work + D * stride;
+        distance = work + numbers;
     }
 };
 
