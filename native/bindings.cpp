@@ -54,71 +54,91 @@ Rows rows_of(const Samples& x) {
     return {x.data(), int64_t(x.shape(0)), int64_t(x.shape(1)), x.stride(0), x.stride(1), is_double};
 }
 
-// Learns from the rows [first, ...) until they end, a slice of time is over or something is wrong.
-// `seen` counts what was learned from. Returns what went wrong: ("", row, 0) nothing,
-// ("value", row, column), ("width", row, 0), ("neuron", row, neuron).
+// Neurons that learn. Their arrays are brought up to date by every call.
 template <class T>
-std::tuple<std::string, int64_t, int64_t> learn(Matrix<T> centers, Vector<T> widths,
-                                                Vector<int64_t> seen, Samples x,
-                                                std::optional<SampleWidths> sample_widths,
-                                                int64_t first, Rule rule) {
-    const Rows rows = rows_of(x);
-    const int64_t K = centers.shape(0), D = centers.shape(1);
-    if (rows.D != D || int64_t(widths.shape(0)) != K || seen.shape(0) != 1 ||
-        (sample_widths && int64_t(sample_widths->shape(0)) != rows.n))
-        throw nb::value_error("arrays of different lengths");
-    const auto& kernels = current->kernels<T>();
-    T *c = centers.data(), *w = widths.data();
-    const double* sw = sample_widths ? sample_widths->data() : nullptr;
-    int64_t* count = seen.data();
+struct Learning {
+    Matrix<T> centers;
+    Vector<T> widths;
+    Vector<int64_t> seen;
+    Rule rule;
+    bool learns_widths;
+    int64_t K = centers.shape(0), D = centers.shape(1);
+    const Kernels<T>& kernels = current->kernels<T>();
+    int64_t chunk = std::clamp<int64_t>(int64_t(multiply_adds_between_clocks / (double(K) * K * D)), 1,
+                                        rows_between_clocks);
+    Scratch<T> work{kernels.learn_workspace(K, D, learns_widths)};
+    Scratch<T> buffer{chunk * D}, width_buffer{chunk};
 
-    nb::gil_scoped_release released;
-    const auto deadline = std::chrono::steady_clock::now() + slice;
-    const int64_t chunk = std::clamp<int64_t>(
-        int64_t(multiply_adds_between_clocks / (double(K) * K * D)), 1, rows_between_clocks);
-    Scratch<T> buffer(chunk * D), width_buffer(chunk), work(kernels.learn_workspace(K, D, sw && rule.width_learning_rate > 0));
-    while (first < rows.n) {
-        int64_t n = std::min(chunk, rows.n - first);
-        BadValue bad = copy_rows(rows, first, n, buffer.at);
-        if (bad.row >= 0) n = bad.row - first;
-        std::string trouble = bad.row >= 0 ? "value" : "";
-        for (int64_t t = 0; sw && t < n; ++t) {
-            T value = T(sw[first + t]);
-            width_buffer.at[t] = value;
-            if (value >= 0 && value - value == 0) continue;
-            bad = {first + t, 0};
-            trouble = "width";
-            n = t;
-        }
-        rule.since_repulsion = *count % rule.repulsion_every;
-        Outcome outcome = kernels.learn(rule, K, D, n, buffer.at, sw ? width_buffer.at : nullptr, c, w,
-                                        work.at);
-        *count += outcome.learned;
-        first += outcome.learned;
-        if (outcome.diverged >= 0) return {"neuron", first, outcome.diverged};
-        if (!trouble.empty()) return {trouble, bad.row, bad.column};
-        if (std::chrono::steady_clock::now() >= deadline) break;
+    Learning(Matrix<T> centers, Vector<T> widths, Vector<int64_t> seen, double learning_rate,
+             double inhibition, double width_learning_rate, int64_t repulsion_every, bool learns_widths,
+             bool lists)
+        : centers(centers),
+          widths(widths),
+          seen(seen),
+          rule{learning_rate, inhibition, width_learning_rate, false, repulsion_every, 0, lists},
+          learns_widths(learns_widths && width_learning_rate > 0) {
+        if (int64_t(widths.shape(0)) != K || seen.shape(0) != 1)
+            throw nb::value_error("arrays of different lengths");
+        if (repulsion_every < 1) throw nb::value_error("repulsion_every must be at least 1");
+        const T* w = widths.data();
+        rule.equal_widths = std::all_of(w, w + K, [w](T v) { return v == w[0]; });
+        kernels.open(K, D, this->learns_widths, centers.data(), w, work.at);
     }
-    return {"", first, 0};
-}
+
+    // Learns from the rows [first, ...) until they end, a slice of time is over or something is wrong.
+    // `seen` counts what was learned from. Returns what went wrong: ("", row, 0) nothing,
+    // ("value", row, column), ("width", row, 0), ("neuron", row, neuron).
+    std::tuple<std::string, int64_t, int64_t> learn(Samples x, std::optional<SampleWidths> sample_widths,
+                                                    int64_t first) {
+        const Rows rows = rows_of(x);
+        if (rows.D != D || (sample_widths && int64_t(sample_widths->shape(0)) != rows.n) ||
+            (learns_widths && !sample_widths))
+            throw nb::value_error("arrays of different lengths");
+        nb::gil_scoped_release released;
+        auto outcome = learn_rows(rows, sample_widths ? sample_widths->data() : nullptr, first);
+        kernels.write(work.at, centers.data(), widths.data());
+        return outcome;
+    }
+
+private:
+    std::tuple<std::string, int64_t, int64_t> learn_rows(const Rows& rows, const double* sample_widths,
+                                                         int64_t first) {
+        const auto deadline = std::chrono::steady_clock::now() + slice;
+        int64_t* count = seen.data();
+        while (first < rows.n) {
+            int64_t n = std::min(chunk, rows.n - first);
+            BadValue bad = copy_rows(rows, first, n, buffer.at);
+            if (bad.row >= 0) n = bad.row - first;
+            std::string trouble = bad.row >= 0 ? "value" : "";
+            for (int64_t t = 0; sample_widths && t < n; ++t) {
+                T value = T(sample_widths[first + t]);
+                width_buffer.at[t] = value;
+                if (value >= 0 && value - value == 0) continue;
+                bad = {first + t, 0};
+                trouble = "width";
+                n = t;
+            }
+            rule.since_repulsion = *count % rule.repulsion_every;
+            Outcome outcome = kernels.learn(rule, n, buffer.at, width_buffer.at, work.at);
+            *count += outcome.learned;
+            first += outcome.learned;
+            if (outcome.diverged >= 0) return {"neuron", first, outcome.diverged};
+            if (!trouble.empty()) return {trouble, bad.row, bad.column};
+            if (std::chrono::steady_clock::now() >= deadline) break;
+        }
+        return {"", first, 0};
+    }
+};
 
 template <class T>
-void bind_learn(nb::module_& m) {
-    m.def(
-        "learn",
-        [](Matrix<T> centers, Vector<T> widths, Vector<int64_t> seen, Samples x,
-           std::optional<SampleWidths> sample_widths, int64_t first, double learning_rate,
-           double inhibition, double width_learning_rate, int64_t repulsion_every) {
-            if (repulsion_every < 1) throw nb::value_error("repulsion_every must be at least 1");
-            const T* w = widths.data();
-            bool equal = std::all_of(w, w + widths.shape(0), [w](T v) { return v == w[0]; });
-            return learn<T>(centers, widths, seen, x, sample_widths, first,
-                            {learning_rate, inhibition, width_learning_rate, equal, repulsion_every, 0});
-        },
-        nb::arg("centers").noconvert(), nb::arg("widths").noconvert(), nb::arg("seen").noconvert(),
-        nb::arg("samples").noconvert(), nb::arg("sample_widths").none(), nb::arg("first"),
-        nb::arg("learning_rate"), nb::arg("inhibition"), nb::arg("width_learning_rate"),
-        nb::arg("repulsion_every"));
+void bind_learning(nb::module_& m, const char* name) {
+    nb::class_<Learning<T>>(m, name)
+        .def(nb::init<Matrix<T>, Vector<T>, Vector<int64_t>, double, double, double, int64_t, bool, bool>(),
+             nb::arg("centers").noconvert(), nb::arg("widths").noconvert(), nb::arg("seen").noconvert(),
+             nb::arg("learning_rate"), nb::arg("inhibition"), nb::arg("width_learning_rate"),
+             nb::arg("repulsion_every"), nb::arg("learns_widths"), nb::arg("lists") = true)
+        .def("learn", &Learning<T>::learn, nb::arg("samples").noconvert(), nb::arg("sample_widths").none(),
+             nb::arg("first"));
 }
 
 template <class T>
@@ -295,8 +315,9 @@ nb::dict measure_core(double seconds) {
 NB_MODULE(_core, m) {
     current = &*std::find_if(instruction_sets().begin(), instruction_sets().end(),
                              [](const InstructionSet& set) { return set.supported; });
-    bind_learn<float>(m);
-    bind_learn<double>(m);
+    nb::set_leak_warnings(false);  // a generator that learns may outlive the module at the interpreter's end
+    bind_learning<float>(m, "LearningSingle");
+    bind_learning<double>(m, "LearningDouble");
     bind_distances<float>(m);
     bind_distances<double>(m);
     bind_groups(m);

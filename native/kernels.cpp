@@ -58,7 +58,8 @@ double exponentials(long rounds) {
 
 template <class S>
 constexpr Kernels<typename S::number> kernels() {
-    return {Layer<S>::size, Layer<S>::measuring_size, learn<S>, distances<S>, multiply_adds<S>, exponentials<S>, S::lanes, group};
+    return {Session<S>::size,         open<S>,      learn<S>,         write<S>,        Layer<S>::measuring_size,
+            distances<S>,             multiply_adds<S>, exponentials<S>, S::lanes, group};
 }
 
 extern const Kernels<float> single_precision = kernels<Single>();

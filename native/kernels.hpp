@@ -11,6 +11,7 @@ struct Rule {
     bool equal_widths;           // all K widths are one number (and stay so)
     long repulsion_every;        // centers repel each other at every so manieth sample, so much stronger
     long since_repulsion;        // samples since they last did
+    bool lists;                  // neurons that are far apart need not meet; the same bits either way
 };
 
 struct Outcome {
@@ -20,16 +21,21 @@ struct Outcome {
 
 template <class T>
 struct Kernels {
-    // Numbers of scratch space that learn, and distances, need, 64-byte aligned.
-    long (*learn_workspace)(long K, long D, bool with_pairs);
-    long (*distances_workspace)(long K, long D);
-    // Apply the rule to n samples, one at a time.
-    Outcome (*learn)(Rule rule, long K, long D, long n,
+    // A layer learns in a workspace of so many numbers, 64-byte aligned: put it there, apply the rule to n
+    // samples, one at a time, as often as there are more, and fetch what became of it.
+    long (*learn_workspace)(long K, long D, bool learns_widths);
+    void (*open)(long K, long D, bool learns_widths,
+                 const T* centers,  // IN   (K, D)
+                 const T* widths,   // IN   (K,)
+                 T* work);          // OUT
+    Outcome (*learn)(Rule rule, long n,
                      const T* samples,        // IN     (n, D)
-                     const T* sample_widths,  // IN     (n,) or null: sigma_x
-                     T* centers,              // INOUT  (K, D)
-                     T* widths,               // INOUT  (K,)
-                     T* work);                // SCRATCH
+                     const T* sample_widths,  // IN     (n,): sigma_x, where widths are learned
+                     T* work);                // INOUT
+    void (*write)(T* work,     // IN
+                  T* centers,  // OUT  (K, D)
+                  T* widths);  // OUT  (K,)
+    long (*distances_workspace)(long K, long D);
     // Squared distances from each of n samples to each of K centers.
     void (*distances)(long K, long D, long n,
                       const T* samples,  // IN   (n, D)

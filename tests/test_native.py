@@ -243,7 +243,8 @@ def test_what_runs_away_in_the_padding_does_not_count():
 def test_the_core_never_hands_back_an_invalid_state():
     centers, widths, seen = np.zeros((1, 2)), np.ones(1), np.zeros(1, np.int64)
     own = np.array([1.0, 1.0, 1e-310, 1.0])
-    trouble = native._core.learn(centers, widths, seen, np.zeros((4, 2)), own, 0, 0.1, 0.5, 1.0, 1)
+    learning = native._core.LearningDouble(centers, widths, seen, 0.1, 0.5, 1.0, 1, True)
+    trouble = learning.learn(np.zeros((4, 2)), own, 0)
     assert trouble == ("neuron", 2, 0)
     assert seen == [2]
     assert (widths > 0).all()
@@ -277,3 +278,31 @@ def test_neurons_that_meet_in_the_reference_meet_in_the_core(instruction_set, dt
         twin.learn(neurons, x, inhibition=0.05, learning_rate=0.1)
         np.testing.assert_array_equal(neurons.centers[0], neurons.centers[2])
         assert (neurons.centers[0] != neurons.centers[1]).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("K", "D", "width"), [(40, 3, 0.0004), (70, 5, 0.002), (130, 2, 0.0005), (33, 60, 0.05)])
+@pytest.mark.parametrize("own", [False, True])
+@pytest.mark.parametrize("every", [1, 3])
+def test_neurons_too_far_apart_need_not_meet(instruction_set, dtype, K, D, width, own, every):
+    """With lists of neighbours or without: the same bits. Neurons chase the samples, so that lists get old."""
+    random = np.random.default_rng(K)
+    x = random.random((700, D)).astype(dtype)
+    start = x[:K] + dtype(0.01)
+    widths = width * random.uniform(0.5, 1.5, K) if own else np.full(K, width)
+    ends = []
+    for lists in (True, False):
+        neurons = Neurons.at(start, widths, dtype)
+        kind = native._core.LearningSingle if dtype is np.float32 else native._core.LearningDouble
+        learning = kind(neurons.centers, neurons.widths, neurons.seen, 0.3 * width, 0.5, 0.0, every, False, lists)
+        first = 0
+        while first < len(x):
+            trouble, first, _ = learning.learn(x, None, first)
+            assert trouble == ""
+        ends.append(neurons.centers)
+    np.testing.assert_array_equal(*ends)
+    assert (ends[0] != start).any()
+    slow = Neurons.at(start, widths)
+    rule = {"inhibition": 0.5, "learning_rate": 0.3 * width, "repulsion_every": every}
+    reference.learn(slow, x, **rule)
+    np.testing.assert_allclose(ends[0], slow.centers, rtol=0, atol=1e-12 if dtype is np.float64 else 1e-4)

@@ -5,18 +5,25 @@ from numpy.typing import NDArray
 
 compiler: str
 
-def learn(
-    centers: NDArray[Any],
-    widths: NDArray[Any],
-    seen: NDArray[Any],
-    samples: NDArray[Any],
-    sample_widths: NDArray[Any] | None,
-    first: int,
-    learning_rate: float,
-    inhibition: float,
-    width_learning_rate: float,
-    repulsion_every: int,
-) -> tuple[str, int, int]: ...
+class LearningSingle:
+    def __init__(
+        self,
+        centers: NDArray[Any],
+        widths: NDArray[Any],
+        seen: NDArray[Any],
+        learning_rate: float,
+        inhibition: float,
+        width_learning_rate: float,
+        repulsion_every: int,
+        learns_widths: bool,
+        lists: bool = True,
+    ) -> None: ...
+    def learn(
+        self, samples: NDArray[Any], sample_widths: NDArray[Any] | None, first: int
+    ) -> tuple[str, int, int]: ...
+
+class LearningDouble(LearningSingle): ...
+
 def squared_distances(samples: NDArray[Any], centers: NDArray[Any], out: NDArray[Any]) -> tuple[int, int]: ...
 def join_groups(
     distances: NDArray[np.float64], label: NDArray[np.int64], gaps: NDArray[np.float64]

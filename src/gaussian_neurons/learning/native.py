@@ -65,23 +65,23 @@ def steps(
     """The same in steps of about 20 ms, each of which leaves valid neurons and `neurons.seen` right."""
     x = np.asarray(samples)
     own = None if sample_widths is None else np.ascontiguousarray(sample_widths, np.float64)
+    single = neurons.centers.dtype == np.float32
     with unchanged_on_error(neurons):
+        learning = (_core.LearningSingle if single else _core.LearningDouble)(
+            neurons.centers,
+            neurons.widths,
+            neurons.seen,
+            learning_rate,
+            inhibition,
+            width_learning_rate,
+            repulsion_every,
+            own is not None,
+        )
         for begin, rows in readable_blocks(x):
             first = 0
             widths = None if own is None else own[begin : begin + len(rows)]
             while first < len(rows):
-                trouble, first, where = _core.learn(
-                    neurons.centers,
-                    neurons.widths,
-                    neurons.seen,
-                    rows,
-                    widths,
-                    first,
-                    learning_rate,
-                    inhibition,
-                    width_learning_rate,
-                    repulsion_every,
-                )
+                trouble, first, where = learning.learn(rows, widths, first)
                 if trouble == "neuron":
                     raise diverged(neurons, where, learning_rate)
                 row = begin + first

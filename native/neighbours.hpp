@@ -1,0 +1,150 @@
+// Equation 1 for many neurons most of which are too far apart to have a weight: those need not even be
+// measured. For each vector of neurons there is a list of all that are near any of them, and a little
+// beyond; it holds until some neuron has moved half of that little from where it was when listed. The pairs
+// left out have no weight in `steps.hpp` either, and all sums go on in the same order: the same bits.
+#pragma once
+
+#include "steps.hpp"
+
+namespace gaussian_neurons::GN_ISA {
+
+constexpr long fewest_for_lists = 32;   // neurons
+constexpr double little = 1;            // in square roots of the largest width
+constexpr double worth_it = 0.4;        // of all vectors and neurons, at most, in the lists
+constexpr long shortest_life = 8;       // samples that lists should have served
+constexpr long until_next_try = 512;    // samples
+
+template <class S>
+struct Neighbours {
+    using T = typename S::number;
+    static constexpr long L = S::lanes;
+
+    T* at;           // (numbers,)      the centers when they were listed
+    T* weights;      // (K, L)          of the vector of neurons at hand
+    int32_t* list;   // (lanes / L, K)  neurons near each vector of neurons
+    int32_t* count;  // (lanes / L,)    how many
+    bool listed = false;
+    long served = 0, wait = 0;
+
+    static bool worth_a_try(long K) { return K >= fewest_for_lists; }
+
+    static long size(long K, long D) {
+        if (!worth_a_try(K)) return 0;
+        long vectors = Layer<S>::round_up(K, L) / L;
+        long integers = vectors * (K + 1) * long(sizeof(int32_t)) / long(sizeof(T)) + 1;
+        return Layer<S>::numbers_of(K, D) + K * L + Layer<S>::round_up(integers, L);
+    }
+
+    Neighbours(const Layer<S>& layer, T* work) {
+        at = work;
+        weights = at + layer.numbers;
+        list = reinterpret_cast<int32_t*>(weights + layer.K * L);
+        count = list + layer.lanes / L * layer.K;
+    }
+
+    // Whether this sample may be learned by lists, which are made anew where they are too old.
+    bool hold(const Layer<S>& layer) {
+        if (!worth_a_try(layer.K)) return false;
+        if (listed && !stayed(layer)) {
+            listed = false;
+            if (served < shortest_life) wait = until_next_try;
+        }
+        if (!listed) {
+            if (wait > 0) return --wait, false;
+            served = 0;
+            listed = make(layer);
+            if (!listed) wait = until_next_try;
+        }
+        ++served;
+        return listed;
+    }
+
+private:
+    // The square of a distance, in the largest width.
+    static T squared(const Layer<S>& layer, double root) { return T(root * root) / layer.least_inverse; }
+
+    bool stayed(const Layer<S>& layer) const {
+        const T most = squared(layer, 0.5 * little);
+        for (long lane = 0; lane < layer.lanes; lane += L) {
+            const long place = layer.place(lane);
+            typename S::vector sum = {};
+            for (long d = 0; d < layer.D; ++d) {
+                auto way = load<S>(layer.centers + place + d * layer.pitch) - load<S>(at + place + d * layer.pitch);
+                sum += way * way;
+            }
+            if (!all_below<S>(sum, most)) return false;
+        }
+        return true;
+    }
+
+    bool make(const Layer<S>& layer) {
+        constexpr double reach = 7.0711 + little + 0.01;  // the root of `far`, the little, and rounding
+        static_assert(7.0711 * 7.0711 > far);
+        const T most = squared(layer, reach);
+        long all = 0;
+        for (long lane = 0; lane < layer.lanes; lane += L) {
+            int32_t* near = list + lane / L * layer.K;
+            long n = 0;
+            for (long row = 0; row < layer.K; row += group)
+                with_rows(layer.K - row, [&](auto R) {
+                    const Consecutive<R()> rows{row};
+                    measure_tile<S, false>(layer, rows, lane, nullptr, [&](const auto& pairs) {
+                        for (long r = 0; r < R(); ++r) {
+                            near[n] = int32_t(row + r);
+                            n += !all_below<S>(-pairs[r], -most);
+                        }
+                    });
+                });
+            if (n == 0) near[n++] = int32_t(lane);  // a neuron has no weight to itself
+            count[lane / L] = int32_t(n);
+            all += n;
+            if (double(all) > worth_it * double(layer.K) * double(layer.lanes / L)) return false;
+        }
+        for (long i = 0; i < layer.numbers; ++i) at[i] = layer.centers[i];
+        return true;
+    }
+};
+
+// The neurons of a list that push one vector of lanes.
+template <class S>
+struct ListedPushers {
+    const Layer<S>& layer;
+    const int32_t* list;
+    long n;
+    const typename S::number* weights;
+
+    template <long Lanes, class F>
+    GN_INLINE void each(long, F f) const {
+        for (long k = 0; k < n; ++k) f(list[k], layer.place(list[k]), weights + k * S::lanes);
+    }
+};
+
+template <class S, class Weigh>
+void learn_listed(Layer<S>& layer, const Neighbours<S>& near, Rule rule, const Weigh& weigh,
+                  const typename S::number* x) {
+    constexpr long L = S::lanes;
+    for (long lane = 0; lane < layer.lanes; lane += L) {
+        const int32_t* list = near.list + lane / L * layer.K;
+        const long n = near.count[lane / L];
+        for (long k = 0; k < n; k += group)
+            with_rows(n - k, [&](auto R) {
+                const Listed<R()> rows{list + k};
+                auto use = [&](const auto& pairs) {
+                    weigh_tile<S>(layer, weigh, rows, lane, pairs, near.weights + k * L, L);
+                };
+                if (k == 0)
+                    measure_tile<S, true>(layer, rows, lane, x, use);
+                else
+                    measure_tile<S, false>(layer, rows, lane, x, use);
+            });
+        ListedPushers<S> pushers{layer, list, n, near.weights};
+        Sums<S> sums = {};
+        sum_weights(pushers, lane, sums);
+        store<S>(layer.push + lane, sums.total());
+        store<S>(layer.pull + lane, pull_of<S>(layer, rule, lane));
+        move_lanes<true, S, 1>(layer, pushers, lane, x);
+    }
+    layer.step();
+}
+
+}  // namespace gaussian_neurons::GN_ISA

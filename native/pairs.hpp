@@ -1,0 +1,342 @@
+// The passes over a layer that one sample costs, once for every lane width and precision:
+//
+//     measure   |mu_i - mu_j|^2 and |mu_i - x|^2
+//     weigh     w_ij = -eta lambda (f_i(mu_j) / sigma_i + f_j(mu_i) / sigma_j), symmetric
+//     move      mu_i += eta f_i(x) / sigma_i (x - mu_i) + sum_j w_ij (mu_j - mu_i)   (Equation 1)
+//
+// and where widths are learned, `adapt` (Equation 2). `move` is a matrix product, sum_j w_ij mu_j less
+// mu_i sum_j w_ij: what that loses to cancellation is about the rounding of mu_i times sum_j w_ij, which
+// contains the learning rate and is small unless very many neurons overlap far from the origin.
+//
+// Pairs are taken in blocks of neurons, so that their weights stay in the nearest cache however many
+// neurons there are. In a block, and of all blocks, those on and below the diagonal are measured and weighed;
+// the others are mirrored. Every sum over j goes on in the order of j, whatever the blocks are.
+//
+// Two neurons at the same place stay together, as they do in the reference: every number of the one is
+// computed from the same numbers in the same order as that of the other. So a pair without distance, as
+// every neuron makes with itself, has no weight: it would move neither. Nor has one that is about to fall
+// together, in the matrix product: the two would take part in each other's sums at different places, and the
+// rounding of all other terms would keep them apart. They push each other afterwards (`nudge`). And what is
+// made of two widths does not depend on which of the two comes first.
+//
+// Nor has a pair any weight whose responses are below exp(-far): 2e-22, which is beyond the precision of
+// every number that it could change. Where that holds for a whole tile, it takes no part in what follows.
+#pragma once
+
+#include "kernels.hpp"
+#include "layer.hpp"
+
+namespace gaussian_neurons::GN_ISA {
+
+constexpr int far = 50;
+
+// Call f on the lanes [begin, end), whole groups of them, in the widest vectors that fit.
+template <class S, class F>
+GN_INLINE void for_lanes(long begin, long end, F f) {
+    using N = Narrow<S>;
+    for (; begin + S::lanes <= end; begin += S::lanes) f(S{}, begin);
+    for (; begin < end; begin += N::lanes) f(N{}, begin);
+}
+
+// The end of the lanes that row j computes itself: those of its own group and the groups before.
+template <class S>
+GN_INLINE long computed_lanes(const Layer<S>& layer, long j) {
+    long end = (j / group + 1) * group;
+    return end < layer.lanes ? end : layer.lanes;
+}
+
+// Write a square of `group` rows and lanes the other way round.
+template <class S>
+GN_INLINE void transpose_square(const typename S::number* from, long from_stride, typename S::number* to,
+                                long to_stride) {
+    using N = Narrow<S>;
+    constexpr long L = N::lanes;
+    for (long row = 0; row < group; row += L)
+        for (long lane = 0; lane < group; lane += L) {
+            typename N::vector square[L];
+            GN_UNROLL
+            for (long r = 0; r < L; ++r) square[r] = load<N>(from + (row + r) * from_stride + lane);
+            transpose<N>(square);
+            GN_UNROLL
+            for (long r = 0; r < L; ++r) store<N>(to + (lane + r) * to_stride + row, square[r]);
+        }
+}
+
+// ---- |mu_i - mu_j|^2 and |mu_i - x|^2 -------------------------------------------------------------
+
+// R neurons j that follow each other, within a group.
+template <long R>
+struct Consecutive {
+    long first;
+    GN_INLINE long operator[](long r) const { return first + r; }
+
+    template <class S>
+    GN_INLINE long place(const Layer<S>& layer, long r) const {
+        return layer.place(first) + r;
+    }
+    // Where the sum of squares begins: zeros, but `huge` where a neuron meets itself.
+    template <class S>
+    GN_INLINE const typename S::number* start(const Layer<S>& layer, long lane, long r) const {
+        long after = first - lane;  // beyond the table's diagonal on either side there are zeros
+        after = after < -group ? -group : after < 2 * group ? after : 2 * group;
+        return layer.diagonal + (group + after + r) * S::lanes;
+    }
+};
+
+// R neurons j of a list.
+template <long R>
+struct Listed {
+    const int32_t* list;
+    GN_INLINE long operator[](long r) const { return list[r]; }
+
+    template <class S>
+    GN_INLINE long place(const Layer<S>& layer, long r) const {
+        return layer.place(list[r]);
+    }
+    template <class S>
+    GN_INLINE const typename S::number* start(const Layer<S>& layer, long lane, long r) const {
+        unsigned long after = (unsigned long)(list[r] - lane);
+        return layer.diagonal + (after < (unsigned long)S::lanes ? group + after : 0) * S::lanes;
+    }
+};
+
+// Neurons j, and the sample where it is wanted, against the neurons i of one vector V. What becomes of the
+// vectors of distances is up to `use`.
+template <class V, bool Sample, long R, template <long> class Rows, class S, class Use>
+GN_INLINE void measure_tile(const Layer<S>& layer, const Rows<R>& rows, long lane, const typename S::number* x,
+                            Use use) {
+    using T = typename S::number;
+    const long D = layer.D, pitch = layer.pitch;
+    typename V::vector sum[R], to_sample = {};
+    const T* theirs[R];
+    GN_UNROLL
+    for (long r = 0; r < R; ++r) {
+        sum[r] = load<V>(rows.start(layer, lane, r));
+        theirs[r] = layer.centers + rows.place(layer, r);
+    }
+    const T* mine = layer.centers + layer.place(lane);
+    for (long d = 0, at = 0; d < D; ++d, at += pitch) {
+        auto center = load<V>(mine + at);
+        if constexpr (Sample) {
+            auto difference = center - x[d];
+            to_sample += difference * difference;
+        }
+        GN_UNROLL
+        for (long r = 0; r < R; ++r) {
+            auto difference = center - theirs[r][at];
+            sum[r] += difference * difference;
+        }
+    }
+    if constexpr (Sample) store<V>(layer.distance + lane, to_sample);
+    use(sum);
+}
+
+// The same, of pairs that were measured before.
+template <class V, long R, class S, class Use>
+GN_INLINE void measured_tile(const Layer<S>& layer, const Consecutive<R>& rows, long lane, Use use) {
+    typename V::vector sum[R];
+    GN_UNROLL
+    for (long r = 0; r < R; ++r) sum[r] = load<V>(layer.pairs + rows[r] * layer.rows + lane);
+    use(sum);
+}
+
+// Call f with the number of rows from `row` on, at most `group`, as a constant.
+template <long R = group, class F>
+GN_INLINE void with_rows(long rows, F f) {
+    if constexpr (R > 0) {
+        if (rows >= R)
+            f(std::integral_constant<long, R>{});
+        else
+            with_rows<R - 1>(rows, f);
+    }
+}
+
+template <class V, long R>
+GN_INLINE void store_rows(typename V::number* to, long stride, const typename V::vector (&rows)[R]) {
+    GN_UNROLL
+    for (long r = 0; r < R; ++r) store<V>(to + r * stride, rows[r]);
+}
+
+// All pairs, into layer.pairs.
+template <class S>
+void measure(const Layer<S>& layer) {
+    const long stride = layer.rows;
+    for (long row = 0; row < layer.K; row += group) {
+        with_rows(layer.K - row, [&](auto R) {
+            for_lanes<S>(0, computed_lanes(layer, row), [&](auto v, long lane) {
+                using Vector = decltype(v);
+                const Consecutive<R()> rows{row};
+                measure_tile<Vector, false>(layer, rows, lane, nullptr, [&](const auto& sum) {
+                    store_rows<Vector>(layer.pairs + row * stride + lane, stride, sum);
+                });
+            });
+        });
+        for (long lane = 0; lane < row; lane += group)
+            transpose_square<S>(layer.pairs + row * stride + lane, stride, layer.pairs + lane * stride + row,
+                                stride);
+    }
+}
+
+// |mu_i - x|^2 alone.
+template <class S>
+void measure_sample(const Layer<S>& layer, const typename S::number* x) {
+    using V = typename S::vector;
+    for (long lane = 0; lane < layer.lanes; lane += S::lanes) {
+        V sum[4] = {};
+        const auto* center = layer.centers + layer.place(lane);
+        auto add = [&](long d, V& to) {
+            V difference = load<S>(center + d * layer.pitch) - x[d];
+            to += difference * difference;
+        };
+        long d = 0;
+        for (; d + 4 <= layer.D; d += 4)
+            for (long k = 0; k < 4; ++k) add(d + k, sum[k]);
+        for (; d < layer.D; ++d) add(d, sum[0]);
+        store<S>(layer.distance + lane, (sum[0] + sum[1]) + (sum[2] + sum[3]));
+    }
+}
+
+// ---- w_ij and f_i(x) ------------------------------------------------------------------------------
+
+inline double repulsion(Rule rule) {
+    return rule.inhibition * rule.learning_rate * double(rule.repulsion_every);
+}
+
+// The weights of pairs where all neurons have one width.
+template <class S>
+struct EqualWidths {
+    using T = typename S::number;
+    T inverse, scale;
+
+    EqualWidths(const Layer<S>& layer, Rule rule)
+        : inverse(layer.inverse[0]), scale(T(-2 * repulsion(rule)) * inverse) {}
+
+    template <class V>
+    GN_INLINE typename V::vector weight(typename V::vector pair, long, long) const {
+        return scale * exp_of_negative<V>(-inverse * pair, T(-far));
+    }
+};
+
+// The weights of pairs where each neuron has its own.
+template <class S>
+struct OwnWidths {
+    using T = typename S::number;
+    const T* inverse;
+    T scale;
+
+    OwnWidths(const Layer<S>& layer, Rule rule) : inverse(layer.inverse), scale(T(-repulsion(rule))) {}
+
+    template <class V>
+    GN_INLINE typename V::vector weight(typename V::vector pair, long row, long lane) const {
+        auto mine = load<V>(inverse + lane), theirs = splat<V>(inverse[row]);
+        auto most = larger<V>(mine, theirs), least = smaller<V>(mine, theirs);
+        auto sum = most * exp_of_negative<V>(-pair * most, T(-far)) +
+                   least * exp_of_negative<V>(-pair * least, T(-far));
+        return scale * sum;
+    }
+};
+
+// The weights of a block of pairs, rows j and lanes i, and a bit for each of its squares that holds any.
+template <class S>
+struct Block {
+    using T = typename S::number;
+    T* weights;  // (block, block)
+    uint64_t squares = 0;
+
+    static uint64_t bit(long row, long lane) { return uint64_t(1) << (row + lane / group); }
+
+    GN_INLINE void mark(long row, long lane, long lanes, bool any) {
+        for (long k = 0; k < lanes; k += group) squares |= any ? bit(row, lane + k) : 0;
+    }
+
+    // Whether any of these rows of a group push any of these lanes. Within the block, both.
+    template <long Lanes>
+    GN_INLINE bool any(long row, long lane) const {
+        constexpr long wide = (Lanes + group - 1) / group;
+        return squares >> (row + lane / group) & ((1 << wide) - 1);
+    }
+};
+
+// In a tile some neurons are about to fall together, or have: take these pairs' weights out, and keep what they
+// add to each other's steps.
+template <class V, long R, template <long> class Rows, class S>
+__attribute__((noinline)) void nudge(const Layer<S>& layer, typename S::number* weights, long stride,
+                                     const Rows<R>& rows, long lane, const typename V::vector (&pairs)[R]) {
+    for (long r = 0; r < R; ++r)
+        for (long k = 0; k < V::lanes; ++k) {
+            if (!(pairs[r][k] < layer.near)) continue;
+            auto weight = weights[r * stride + k];
+            weights[r * stride + k] = 0;
+            if (pairs[r][k] == 0 || lane + k >= rows[r]) continue;  // or padding, or the same pair once more
+            long mine = layer.place(lane + k), theirs = layer.place(rows[r]);
+            for (long d = 0; d < layer.D; ++d, mine += layer.pitch, theirs += layer.pitch) {
+                auto step = weight * (layer.centers[theirs] - layer.centers[mine]);
+                layer.nudges[mine] += step;
+                layer.nudges[theirs] -= step;
+            }
+            layer.nudged = true;
+        }
+}
+
+// The weights of a tile of R rows at one vector of lanes; whether there are any.
+template <class V, long R, template <long> class Rows, class S, class Weigh>
+GN_INLINE bool weigh_tile(const Layer<S>& layer, const Weigh& weigh, const Rows<R>& rows, long lane,
+                          const typename V::vector (&pairs)[R], typename S::number* weights, long stride) {
+    using Lanes = typename V::vector;
+    Lanes nearest = pairs[0];
+    GN_UNROLL
+    for (long r = 1; r < R; ++r) nearest = smaller<V>(nearest, pairs[r]);
+    if (all_below<V>(nearest * -layer.least_inverse, typename S::number(-far))) {
+        GN_UNROLL
+        for (long r = 0; r < R; ++r) store<V>(weights + r * stride, Lanes{});
+        return false;
+    }
+    GN_UNROLL
+    for (long r = 0; r < R; ++r)
+        store<V>(weights + r * stride, weigh.template weight<V>(pairs[r], rows[r], lane));
+    if (!all_below<V>(-nearest, -layer.near)) nudge<V>(layer, weights, stride, rows, lane, pairs);
+    return true;
+}
+
+// The rest of a group that has but R neurons.
+template <class V, long R>
+GN_INLINE void clear_rows(typename V::number* weights) {
+    GN_UNROLL
+    for (long r = R; r < group; ++r) store<V>(weights + r * block, typename V::vector{});
+}
+
+// The weights of the neurons j from b on to the neurons i from a on, a <= b, and, in the last rows, the
+// distances of the sample. `there` gets the mirrored block; it is `here` on the diagonal.
+template <bool Measured, class S, class Weigh>
+void weigh_block(const Layer<S>& layer, const Weigh& weigh, long b, long a, const typename S::number* x,
+                 Block<S>& here, Block<S>& there) {
+    here.squares = there.squares = 0;
+    for (long row = b; row < layer.K && row < b + block; row += group) {
+        long end = a == b ? computed_lanes(layer, row) : a + block;
+        with_rows(layer.K - row, [&](auto R) {
+            for_lanes<S>(a, end, [&](auto v, long lane) {
+                using Vector = decltype(v);
+                const Consecutive<R()> rows{row};
+                auto use = [&](const auto& pairs) {
+                    auto* weights = here.weights + (row - b) * block + lane - a;
+                    here.mark(row - b, lane - a, Vector::lanes,
+                              weigh_tile<Vector>(layer, weigh, rows, lane, pairs, weights, block));
+                    clear_rows<Vector, R()>(weights);
+                };
+                if constexpr (Measured)
+                    measured_tile<Vector>(layer, rows, lane, use);
+                else if (row + group >= layer.K)
+                    measure_tile<Vector, true>(layer, rows, lane, x, use);
+                else
+                    measure_tile<Vector, false>(layer, rows, lane, x, use);
+            });
+        });
+        for (long lane = a; lane < (a == b ? row : end); lane += group) {
+            typename S::number* to = there.weights + (lane - a) * block + row - b;
+            if (here.squares & Block<S>::bit(row - b, lane - a)) there.squares |= Block<S>::bit(lane - a, row - b);
+            transpose_square<S>(here.weights + (row - b) * block + lane - a, block, to, block);
+        }
+    }
+}
+
+}  // namespace gaussian_neurons::GN_ISA

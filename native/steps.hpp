@@ -1,0 +1,241 @@
+// Equations 1 and 2: the steps that centers and widths take, once the pairs are weighed.
+#pragma once
+
+#include "pairs.hpp"
+
+namespace gaussian_neurons::GN_ISA {
+
+constexpr long tile_steps = GN_VECTOR_REGISTERS / 2;  // dimensions times vectors in a tile of steps
+
+// What multiplies x - mu_i in the step of neuron i.
+template <class V, class S>
+GN_INLINE typename V::vector pull_of(const Layer<S>& layer, Rule rule, long lane) {
+    auto inverse = load<V>(layer.inverse + lane);
+    auto response = exp_of_negative<V>(-load<V>(layer.distance + lane) * inverse);
+    return typename S::number(rule.learning_rate) * inverse * response;
+}
+
+// The neurons of a block that push lanes: calls f(j, where its center is, its weights to the lanes).
+template <class S>
+struct Pushers {
+    const Layer<S>& layer;
+    const Block<S>& block_of;
+    long first_row, first_lane, rows;
+
+    template <long Lanes, class F>
+    GN_INLINE void each(long lane, F f) const {
+        const auto* weights = block_of.weights + lane - first_lane;
+        const long place = layer.place(first_row);
+        for (long row = 0; row < rows; row += group) {
+            if (!block_of.template any<Lanes>(row, lane - first_lane)) continue;
+            long end = row + group < rows ? row + group : rows;
+            for (long j = row; j < end; ++j) f(j, place + j, weights + j * block);
+        }
+    }
+};
+
+// What is known of the steps of the neurons in one vector V: four partial sums of their weights.
+template <class V>
+struct Sums {
+    typename V::vector part[4];
+    GN_INLINE typename V::vector total() const { return (part[0] + part[1]) + (part[2] + part[3]); }
+};
+
+template <class V, class From>
+GN_INLINE void sum_weights(const From& pushers, long lane, Sums<V>& sums) {
+    pushers.template each<V::lanes>(lane, [&](long j, long, const typename V::number* weights) {
+        sums.part[j & 3] += load<V>(weights);
+    });
+}
+
+// A center after its step: mu + pull (x - mu) + sum_j w_j mu_j - push mu.
+template <class L, class T>
+GN_INLINE L stepped(L center, L pull, T x, L sum, L push) {
+    return center + (pull * (x - center) + (sum - push * center));
+}
+
+// A few dimensions of the neurons in a few vectors V: sum_j w_ij mu_j, added to what layer.moved holds; or,
+// where these are all their pushers, the whole step.
+template <bool Whole, class V, long Dims, long Vectors, class S, class From>
+void move_tile(const Layer<S>& layer, const From& pushers, long dim, long lane,
+               const typename S::number* x) {
+    using T = typename S::number;
+    using Lanes = typename V::vector;
+    constexpr long L = V::lanes;
+    const long pitch = layer.pitch, mine = layer.place(lane) + dim * pitch;
+    Lanes step[Dims][Vectors] = {};
+    T* moved = layer.moved + mine;
+    if constexpr (!Whole) {
+        GN_UNROLL
+        for (long d = 0; d < Dims; ++d)
+            GN_UNROLL
+            for (long v = 0; v < Vectors; ++v) step[d][v] = load<V>(moved + d * pitch + v * L);
+    }
+    const T* theirs = layer.centers + dim * pitch;
+    pushers.template each<Vectors * L>(lane, [&](long, long place, const T* weights) {
+        Lanes weight[Vectors];
+        GN_UNROLL
+        for (long v = 0; v < Vectors; ++v) weight[v] = load<V>(weights + v * L);
+        const T* their = theirs + place;
+        GN_UNROLL
+        for (long d = 0; d < Dims; ++d, their += pitch)
+            GN_UNROLL
+            for (long v = 0; v < Vectors; ++v) step[d][v] += weight[v] * *their;
+    });
+    GN_UNROLL
+    for (long v = 0; v < Vectors; ++v) {
+        Lanes pull, push;
+        if constexpr (Whole) {
+            pull = load<V>(layer.pull + lane + v * L);
+            push = load<V>(layer.push + lane + v * L);
+        }
+        GN_UNROLL
+        for (long d = 0; d < Dims; ++d) {
+            if constexpr (Whole)
+                step[d][v] = stepped(load<V>(layer.centers + mine + d * pitch + v * L), pull, x[dim + d], step[d][v], push);
+            store<V>(moved + d * pitch + v * L, step[d][v]);
+        }
+    }
+}
+
+// The tile of just so many dimensions.
+template <bool Whole, class V, long Vectors, long Dims, class S, class From>
+GN_INLINE void move_dims(const Layer<S>& layer, const From& pushers, long dims, long dim, long lane,
+                         const typename S::number* x) {
+    if constexpr (Dims > 0) {
+        if (dims == Dims)
+            move_tile<Whole, V, Dims, Vectors>(layer, pushers, dim, lane, x);
+        else
+            move_dims<Whole, V, Vectors, Dims - 1>(layer, pushers, dims, dim, lane, x);
+    }
+}
+
+template <bool Whole, class V, long Vectors, class S, class From>
+GN_INLINE void move_lanes(const Layer<S>& layer, const From& pushers, long lane, const typename S::number* x) {
+    constexpr long most = tile_steps / Vectors;
+    long tiles = (layer.D + most - 1) / most;
+    for (long t = 0; t < tiles; ++t) {  // as even as D allows: a lone last dimension would be slow
+        long dim = t * layer.D / tiles, end = (t + 1) * layer.D / tiles;
+        move_dims<Whole, V, Vectors, most>(layer, pushers, end - dim, dim, lane, x);
+    }
+}
+
+template <bool Whole, class S>
+GN_INLINE void move_all(const Layer<S>& layer, const Pushers<S>& pushers, long lane, long end,
+                        const typename S::number* x) {
+    using N = Narrow<S>;
+    constexpr long L = S::lanes;
+    for (; lane + 2 * L <= end; lane += 2 * L) move_lanes<Whole, S, 2>(layer, pushers, lane, x);
+    for (; lane + L <= end; lane += L) move_lanes<Whole, S, 1>(layer, pushers, lane, x);
+    for (; lane < end; lane += N::lanes) move_lanes<Whole, N, 1>(layer, pushers, lane, x);
+}
+
+// Equation 1 where all pairs fit into one block.
+template <bool Measured, class S, class Weigh>
+void learn_block(Layer<S>& layer, Rule rule, const Weigh& weigh, const typename S::number* x) {
+    Block<S> here{layer.weights};
+    weigh_block<Measured>(layer, weigh, 0, 0, x, here, here);
+    Pushers<S> pushers{layer, here, 0, 0, layer.K};
+    const long end = computed_lanes(layer, layer.K - 1);
+    for_lanes<S>(0, end, [&](auto v, long lane) {
+        using V = decltype(v);
+        Sums<V> sums = {};
+        sum_weights(pushers, lane, sums);
+        store<V>(layer.push + lane, sums.total());
+        store<V>(layer.pull + lane, pull_of<V>(layer, rule, lane));
+    });
+    move_all<true>(layer, pushers, 0, end, x);
+    layer.step();
+}
+
+// Equation 1 in blocks. The order of them is such that each neuron meets all others in their order.
+template <bool Measured, class S, class Weigh>
+void learn_blocks(Layer<S>& layer, Rule rule, const Weigh& weigh, const typename S::number* x) {
+    using T = typename S::number;
+    Block<S> here{layer.weights}, there{layer.weights + block * block};
+    for (long i = 0; i < layer.numbers; ++i) layer.moved[i] = 0;
+    for (long i = 0; i < 4 * layer.lanes; ++i) layer.partial[i] = 0;
+    const long end = computed_lanes(layer, layer.K - 1);
+    auto push = [&](const Block<S>& weights, long rows_from, long lanes_from) {
+        if (!weights.squares) return;
+        long rows = layer.K - rows_from < block ? layer.K - rows_from : block;
+        long lanes_to = lanes_from + block < end ? lanes_from + block : end;
+        Pushers<S> pushers{layer, weights, rows_from, lanes_from, rows};
+        for_lanes<S>(lanes_from, lanes_to, [&](auto v, long lane) {
+            using V = decltype(v);
+            Sums<V> sums;
+            T* at = layer.partial + lane;
+            for (long k = 0; k < 4; ++k) sums.part[k] = load<V>(at + k * layer.lanes);
+            sum_weights(pushers, lane, sums);
+            for (long k = 0; k < 4; ++k) store<V>(at + k * layer.lanes, sums.part[k]);
+        });
+        move_all<false>(layer, pushers, lanes_from, lanes_to, x);
+    };
+    for (long b = 0; b < layer.K; b += block)
+        for (long a = 0; a <= b; a += block) {
+            weigh_block<Measured>(layer, weigh, b, a, x, here, a == b ? here : there);
+            push(here, b, a);
+            if (a < b) push(there, a, b);
+        }
+    for_lanes<S>(0, end, [&](auto v, long lane) {
+        using V = decltype(v);
+        Sums<V> sums;
+        for (long k = 0; k < 4; ++k) sums.part[k] = load<V>(layer.partial + k * layer.lanes + lane);
+        auto pull = pull_of<V>(layer, rule, lane), push = sums.total();
+        T *center = layer.centers + layer.place(lane), *moved = layer.moved + layer.place(lane);
+        for (long d = 0; d < layer.D; ++d, center += layer.pitch, moved += layer.pitch)
+            store<V>(moved, stepped(load<V>(center), pull, x[d], load<V>(moved), push));
+    });
+    layer.step();
+}
+
+template <bool Measured, class S, class Weigh>
+GN_INLINE void learn_centers(Layer<S>& layer, Rule rule, const Weigh& weigh, const typename S::number* x) {
+    if (layer.K <= block)
+        learn_block<Measured>(layer, rule, weigh, x);
+    else
+        learn_blocks<Measured>(layer, rule, weigh, x);
+}
+
+// The first half of Equation 1 alone: mu_i += eta f_i(x) / sigma_i (x - mu_i).
+template <class S>
+void attract(const Layer<S>& layer, Rule rule, const typename S::number* x) {
+    using V = typename S::vector;
+    measure_sample(layer, x);
+    for (long lane = 0; lane < layer.lanes; lane += S::lanes) {
+        V pull = pull_of<S>(layer, rule, lane);
+        auto* center = layer.centers + layer.place(lane);
+        for (long d = 0; d < layer.D; ++d, center += layer.pitch) {
+            V at = load<S>(center);
+            store<S>(center, at + pull * (x[d] - at));
+        }
+    }
+}
+
+// ---- Equation 2 -----------------------------------------------------------------------------------
+
+// sigma_i += eta_sigma max{f_x(mu_i) - 2 lambda sum_j f_j(mu_i), 0} f_i(mu_x) (sigma_x - sigma_i)
+template <class S>
+void adapt(Layer<S>& layer, Rule rule, typename S::number sample_width) {
+    using T = typename S::number;
+    using V = typename S::vector;
+    if (sample_width == 0) return;  // f_x is 0 everywhere but at the sample itself
+    for (long lane = 0; lane < layer.lanes; lane += S::lanes) {
+        V others = {}, equal = {};  // those at the same place are counted, so that their order is nothing
+        for (long j = 0; j < layer.K; ++j) {
+            V response = exp_of_negative<S>(-load<S>(layer.pairs + j * layer.rows + lane) *
+                                            layer.inverse[j]);
+            others += response < 1 ? response : V{};
+            equal += response < 1 ? V{} : response;
+        }
+        others += equal;
+        V distance = -load<S>(layer.distance + lane), width = load<S>(layer.widths + lane);
+        V match = exp_of_negative<S>(distance / sample_width) - T(2 * rule.inhibition) * others;
+        V response = exp_of_negative<S>(distance / width);
+        V gain = T(rule.width_learning_rate) * larger<S>(match, V{}) * response;
+        store<S>(layer.widths + lane, width + gain * (sample_width - width));
+    }
+    layer.invert();
+}
+
+}  // namespace gaussian_neurons::GN_ISA
