@@ -115,7 +115,11 @@ struct ListedPushers {
 
     template <long Lanes, class F>
     GN_INLINE void each(long, F f) const {
-        for (long k = 0; k < n; ++k) f(list[k], layer.place(list[k]), weights + k * S::lanes);
+        for (long k = 0; k < n; ++k) f(layer.place(list[k]), weights + k * S::lanes);
+    }
+
+    GN_INLINE void sum(Sums<S>& sums) const {
+        for (long k = 0; k < n; ++k) sums.part[list[k] & 3] += load<S>(weights + k * S::lanes);
     }
 };
 
@@ -139,7 +143,7 @@ void learn_listed(Layer<S>& layer, const Neighbours<S>& near, Rule rule, const W
             });
         ListedPushers<S> pushers{layer, list, n, near.weights};
         Sums<S> sums = {};
-        sum_weights(pushers, lane, sums);
+        pushers.sum(sums);
         store<S>(layer.push + lane, sums.total());
         store<S>(layer.pull + lane, pull_of<S>(layer, rule, lane));
         move_lanes<true, S, 1>(layer, pushers, lane, x);

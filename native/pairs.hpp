@@ -331,6 +331,9 @@ void weigh_block(const Layer<S>& layer, const Weigh& weigh, long b, long a, cons
                     measure_tile<Vector, false>(layer, rows, lane, x, use);
             });
         });
+    }
+    for (long row = b; row < layer.K && row < b + block; row += group) {
+        long end = a == b ? computed_lanes(layer, row) : a + block;
         for (long lane = a; lane < (a == b ? row : end); lane += group) {
             typename S::number* to = there.weights + (lane - a) * block + row - b;
             if (here.squares & Block<S>::bit(row - b, lane - a)) there.squares |= Block<S>::bit(lane - a, row - b);

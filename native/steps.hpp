@@ -15,7 +15,14 @@ GN_INLINE typename V::vector pull_of(const Layer<S>& layer, Rule rule, long lane
     return typename S::number(rule.learning_rate) * inverse * response;
 }
 
-// The neurons of a block that push lanes: calls f(j, where its center is, its weights to the lanes).
+// The sum of the weights to the neurons in one vector V, in four parts: those of every fourth neuron.
+template <class V>
+struct Sums {
+    typename V::vector part[4];
+    GN_INLINE typename V::vector total() const { return (part[0] + part[1]) + (part[2] + part[3]); }
+};
+
+// The neurons of a block that push lanes: calls f(where its center is, its weights to the lanes) for each.
 template <class S>
 struct Pushers {
     const Layer<S>& layer;
@@ -29,24 +36,20 @@ struct Pushers {
         for (long row = 0; row < rows; row += group) {
             if (!block_of.template any<Lanes>(row, lane - first_lane)) continue;
             long end = row + group < rows ? row + group : rows;
-            for (long j = row; j < end; ++j) f(j, place + j, weights + j * block);
+            for (long j = row; j < end; ++j) f(place + j, weights + j * block);
+        }
+    }
+
+    template <class V>
+    GN_INLINE void sum(long lane, Sums<V>& sums) const {
+        const auto* weights = block_of.weights + lane - first_lane;
+        for (long row = 0; row < rows; row += group) {  // whole groups: where there is no neuron, there are zeros
+            if (!block_of.template any<V::lanes>(row, lane - first_lane)) continue;
+            GN_UNROLL
+            for (long k = 0; k < group; ++k) sums.part[k & 3] += load<V>(weights + (row + k) * block);
         }
     }
 };
-
-// What is known of the steps of the neurons in one vector V: four partial sums of their weights.
-template <class V>
-struct Sums {
-    typename V::vector part[4];
-    GN_INLINE typename V::vector total() const { return (part[0] + part[1]) + (part[2] + part[3]); }
-};
-
-template <class V, class From>
-GN_INLINE void sum_weights(const From& pushers, long lane, Sums<V>& sums) {
-    pushers.template each<V::lanes>(lane, [&](long j, long, const typename V::number* weights) {
-        sums.part[j & 3] += load<V>(weights);
-    });
-}
 
 // A center after its step: mu + pull (x - mu) + sum_j w_j mu_j - push mu.
 template <class L, class T>
@@ -72,7 +75,7 @@ void move_tile(const Layer<S>& layer, const From& pushers, long dim, long lane,
             for (long v = 0; v < Vectors; ++v) step[d][v] = load<V>(moved + d * pitch + v * L);
     }
     const T* theirs = layer.centers + dim * pitch;
-    pushers.template each<Vectors * L>(lane, [&](long, long place, const T* weights) {
+    pushers.template each<Vectors * L>(lane, [&](long place, const T* weights) {
         Lanes weight[Vectors];
         GN_UNROLL
         for (long v = 0; v < Vectors; ++v) weight[v] = load<V>(weights + v * L);
@@ -140,7 +143,7 @@ void learn_block(Layer<S>& layer, Rule rule, const Weigh& weigh, const typename 
     for_lanes<S>(0, end, [&](auto v, long lane) {
         using V = decltype(v);
         Sums<V> sums = {};
-        sum_weights(pushers, lane, sums);
+        pushers.sum(lane, sums);
         store<V>(layer.push + lane, sums.total());
         store<V>(layer.pull + lane, pull_of<V>(layer, rule, lane));
     });
@@ -166,7 +169,7 @@ void learn_blocks(Layer<S>& layer, Rule rule, const Weigh& weigh, const typename
             Sums<V> sums;
             T* at = layer.partial + lane;
             for (long k = 0; k < 4; ++k) sums.part[k] = load<V>(at + k * layer.lanes);
-            sum_weights(pushers, lane, sums);
+            pushers.sum(lane, sums);
             for (long k = 0; k < 4; ++k) store<V>(at + k * layer.lanes, sums.part[k]);
         });
         move_all<false>(layer, pushers, lanes_from, lanes_to, x);
