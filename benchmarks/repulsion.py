@@ -32,7 +32,7 @@ from gaussian_neurons.persistence import replace_file
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results" / "repulsion.json"
 EVERY = (1, 2, 4, 8, 16, 32, 64)
-SEEDS, COLOUR_SEEDS, SAMPLES = 5, 3, 1_000_000
+SEEDS, COLOUR_SEEDS, SAMPLES = 10, 3, 1_000_000
 SAME = 0.1  # largest distance in a pixel of two filters that are the same: a tenth from black to white
 MIDDLE = 0.5  # of the domain
 ANOTHER_STREAM = 1000  # added to a seed

@@ -1,6 +1,6 @@
 """What `benchmarks.repulsion` measured: a table in a terminal, a section of docs/performance.md."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -8,61 +8,78 @@ from textwrap import fill
 
 import numpy as np
 
-from benchmarks.repulsion import EVERY, SAME, Results, Run
+from benchmarks.repulsion import EVERY, SAME, Results
 from gaussian_neurons.persistence import replace_file
+
+
+@dataclass(frozen=True)
+class Mean:
+    """Of the seeds, with its standard error."""
+
+    value: float
+    error: float
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> "Mean":
+        error = float(np.std(values, ddof=1) / np.sqrt(len(values))) if len(values) > 1 else 0.0
+        return cls(float(np.mean(values)), error)
 
 
 @dataclass(frozen=True)
 class Cell:
     """A setting at one r, over its seeds."""
 
-    share: float  # of the exact model's filters that were matched
-    distance: float | None  # mean over all pairs of filters; None where there are none
+    share: Mean  # of the exact model's filters that were matched
+    learned: Mean
+    twins: Mean
+    distance: Mean | None  # of the pairs of filters; None where there are none
     largest: float | None
-    cosine: float | None  # mean over all pairs
-    learned: float  # mean
-    twins: float  # mean
+    cosine: float | None
     farthest: float
     seeds: int
     failed: int  # numbers that stopped being finite
     fewer: int  # seeds with fewer filters than in either exact model
 
-    def as_near_as(self, yardstick: "Cell") -> bool:
+    def is_whole(self, yardstick: "Cell") -> bool:
+        """Whether no fewer filters are learned than by exact models, as far as the seeds can tell."""
+        return not self.failed and self.learned.value >= yardstick.learned.value - yardstick.learned.error
+
+    def is_near(self, yardstick: "Cell") -> bool:
         """Whether it differs from the exact model no more than another stream makes it differ."""
-        apart = self.to(yardstick)
-        return not self.failed and self.share >= yardstick.share and apart is not None and apart <= 1
+        one, other = self.distance, yardstick.distance
+        return (
+            self.is_whole(yardstick)
+            and self.share.value >= yardstick.share.value - yardstick.share.error
+            and (one is not None and other is not None and one.value <= other.value + other.error)
+        )
 
     def to(self, yardstick: "Cell") -> float | None:
         """The mean distance, as a multiple of that which another stream makes."""
-        if self.distance is None or not yardstick.distance:
+        if self.distance is None or yardstick.distance is None or not yardstick.distance.value:
             return None
-        return self.distance / yardstick.distance
+        return self.distance.value / yardstick.distance.value
 
 
 def cell(results: Results, setting: str, every: int, another_stream: bool = False) -> Cell:
     """Gather the seeds."""
     mine = [it for it in results.runs if it.setting == setting]
     runs = [it for it in mine if (it.every, it.another_stream) == (every, another_stream)]
-    least = {it.seed: min(other.learned for other in _exact(mine, it.seed)) for it in runs}
-    matches = [it.match for it in runs if it.match is not None and it.match.pairs]
-    pairs = [it.pairs for it in matches]
-    learned = [it for it in runs if it.failed is None]
+    exact = {
+        it.seed: [other.learned for other in mine if (other.every, other.seed) == (1, it.seed)] for it in runs
+    }
+    pairs = [it.match for it in runs if it.match is not None and it.match.pairs]
     return Cell(
-        sum(it.matched for it in matches) / max(sum(_exact(mine, it.seed)[0].learned for it in runs), 1),
-        float(np.average([it.mean for it in matches], weights=pairs)) if pairs else None,
-        max((it.largest for it in matches), default=None),
-        float(np.average([it.cosine for it in matches], weights=pairs)) if pairs else None,
-        float(np.mean([it.learned for it in learned])) if learned else 0.0,
-        float(np.mean([it.twins for it in learned])) if learned else 0.0,
-        max((it.farthest for it in learned), default=0.0),
+        Mean.of([0.0 if it.match is None else it.match.matched / max(it.match.filters, 1) for it in runs]),
+        Mean.of([it.learned for it in runs]),
+        Mean.of([it.twins for it in runs]),
+        Mean.of([it.mean for it in pairs]) if pairs else None,
+        max((it.largest for it in pairs), default=None),
+        float(np.mean([it.cosine for it in pairs])) if pairs else None,
+        max(it.farthest for it in runs),
         len(runs),
         sum(it.failed is not None for it in runs),
-        sum(it.learned < least[it.seed] for it in runs),
+        sum(it.learned < min(exact[it.seed]) for it in runs),
     )
-
-
-def _exact(runs: Sequence[Run], seed: int) -> list[Run]:
-    return [it for it in runs if it.every == 1 and it.seed == seed]
 
 
 def yardstick(results: Results, setting: str) -> Cell:
@@ -71,20 +88,18 @@ def yardstick(results: Results, setting: str) -> Cell:
 
 def near_up_to(results: Results, setting: str) -> int:
     """The largest r up to which all are as near to the exact model as one of another stream is."""
-    found, stick = 1, yardstick(results, setting)
-    for every in EVERY[1:]:
-        if not cell(results, setting, every).as_near_as(stick):
-            break
-        found = every
-    return found
+    return _up_to(results, setting, Cell.is_near)
 
 
 def whole_up_to(results: Results, setting: str) -> int:
-    """The largest r up to which no seed learned fewer filters than the exact models."""
-    found = 1
+    """The largest r up to which none has learned fewer filters."""
+    return _up_to(results, setting, Cell.is_whole)
+
+
+def _up_to(results: Results, setting: str, holds: Callable[[Cell, Cell], bool]) -> int:
+    found, stick = 1, yardstick(results, setting)
     for every in EVERY[1:]:
-        here = cell(results, setting, every)
-        if here.failed or here.fewer:
+        if not holds(cell(results, setting, every), stick):
             break
         found = every
     return found
@@ -150,10 +165,10 @@ def _line(what: str, every: str, here: Cell, stick: Cell, fewer: int) -> tuple[s
     return (
         what,
         every,
-        f"{here.learned:.1f}",
-        f"{here.twins:.1f}",
-        f"{here.share:.0%}",
-        _number(here.distance, 4),
+        f"{here.learned.value:.1f}",
+        f"{here.twins.value:.1f}",
+        f"{here.share.value:.0%}",
+        _number(here.distance and here.distance.value, 4),
         _number(here.to(stick), 2),
         _number(here.largest, 3),
         _number(here.cosine, 3),
@@ -194,8 +209,9 @@ def section(results: Results) -> str:
         _verdict(results),
         "The exact filters that were found again, and how far off: the part of the filters at r = 1 that "
         f"have a partner within {SAME:g} in a pixel (root mean square; partners are one to one, the "
-        "closest all together), and the mean distance of all partners, as a multiple of that between two exact models "
-        "with the same start but another stream. Bold: in both no worse than that other stream. Every model "
+        "closest all together), and the mean distance of all partners, as a multiple of that between two "
+        "exact models with the same start but another stream. Bold: in both, and in the number of filters, "
+        "no worse than that other stream, up to its standard error over the seeds. Every model "
         f"has the start and the stream of the exact one and {results.samples:,} samples; {_seeds(results)}.",
         _markdown(_matched(results)),
         "Filters learned, the mean over the seeds; after the plus, neurons that sit on the place of another:",
@@ -234,7 +250,7 @@ def _verdict(results: Results) -> str:
         reasons = [
             f"from {EVERY[EVERY.index(r) + 1]} on for {key}{_why(results, key, r)}" for key, r in lost.items()
         ]
-        told.append(f"Some seed learns fewer filters than both exact models {_and(reasons)}.")
+        told.append(f"Fewer filters are learned {_and(reasons)}.")
     failed = [it for it in results.runs if it.failed is not None]
     told.append(
         f"{len(failed)} runs ended in numbers that are not finite."
@@ -248,8 +264,8 @@ def _why(results: Results, key: str, whole: int) -> str:
     """Whether neurons fell together or were thrown out, at the first r that lost filters."""
     here = cell(results, key, EVERY[EVERY.index(whole) + 1])
     exact = cell(results, key, 1)
-    if here.twins > exact.twins:
-        return f" ({here.twins:.1f} neurons on the place of another, {exact.twins:.1f} at r = 1)"
+    if here.twins.value > exact.twins.value:
+        return f" ({here.twins.value:.1f} neurons on the place of another, {exact.twins.value:.1f} at r = 1)"
     return ""
 
 
@@ -266,12 +282,12 @@ def _matched(results: Results) -> list[list[str]]:
             facts["what"],
             f"{facts['learning_rate'] / facts['width']:.2g}",
             f"{facts['inhibition']:.2g}",
-            f"{stick.share:.0%} · 1",
+            f"{stick.share.value:.0%} · 1",
         ]
         for every in EVERY[1:]:
             here = cell(results, key, every)
-            text = f"{here.share:.0%} · {_number(here.to(stick), 2)}"
-            row.append(f"**{text}**" if here.as_near_as(stick) else text)
+            text = f"{here.share.value:.0%} · {_number(here.to(stick), 2)}"
+            row.append(f"**{text}**" if here.is_near(stick) else text)
         rows.append(row)
     return rows
 
@@ -280,9 +296,9 @@ def _learned(results: Results) -> list[list[str]]:
     rows = [["Figure", "another stream", *(f"r = {every}" for every in EVERY)]]
     for key, facts in results.settings.items():
         cells = [yardstick(results, key), *(cell(results, key, every) for every in EVERY)]
-        twins = [f" + {it.twins:.1f}" if it.twins else "" for it in cells]
+        twins = [f" + {it.twins.value:.1f}" if it.twins.value else "" for it in cells]
         rows.append(
-            [facts["what"], *(f"{it.learned:.1f}{two}" for it, two in zip(cells, twins, strict=True))]
+            [facts["what"], *(f"{it.learned.value:.1f}{two}" for it, two in zip(cells, twins, strict=True))]
         )
     return rows
 

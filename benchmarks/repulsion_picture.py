@@ -26,8 +26,10 @@ def draw(results: Results) -> "Figure":
         stick = yardstick(results, key)
         cells = [cell(results, key, every) for every in EVERY]
         style = {"color": colours[key], "lw": 1.8, "marker": "o", "ms": 3.5}
-        matched.plot(EVERY, [100 * it.share for it in cells], label=facts["what"], **style)
-        matched.plot(EVERY[-1] * 1.45, 100 * stick.share, marker="_", ms=14, mew=2.2, color=colours[key])
+        matched.plot(EVERY, [100 * it.share.value for it in cells], label=facts["what"], **style)
+        matched.plot(
+            EVERY[-1] * 1.45, 100 * stick.share.value, marker="_", ms=14, mew=2.2, color=colours[key]
+        )
         ratios = [it.to(stick) for it in cells[1:]]
         apart.plot(EVERY[1:], [np.nan if it is None else it for it in ratios], **style)
     apart.axhline(1, color=MUTED, lw=1, ls="--")
