@@ -80,6 +80,37 @@ def test_a_width_learns_at_every_sample_as_it_did(learn):
     assert seldom.widths.tobytes() == every.widths.tobytes() != widths.tobytes()
 
 
+def pushed(distance, every, inhibition=0.5, rate=0.1):
+    """How far two neurons of width 1 are apart after a push alone."""
+    neurons = Neurons.at([[0.0], [distance]], width=1.0)
+    neurons.seen += every - 1
+    rule = {"inhibition": inhibition, "learning_rate": rate}
+    native.learn(neurons, [[OTHER]], repulsion_every=every, **rule)
+    return float(np.diff(neurons.centers.ravel())[0])
+
+
+@pytest.mark.parametrize(("every", "keeps"), [(1, True), (11, True), (12, False), (30, False)])
+def test_a_closer_pair_overtakes_a_farther_one_from_r_12_on(every, keeps):
+    """r eta lambda / sigma < e^(3/2) / 8 = 0.56, which is r < 11.2 here: docs/algorithm.md [13]."""
+    apart = [pushed(distance, every) for distance in np.linspace(0.01, 3, 300)]
+    assert bool((np.diff(apart) > 0).all()) is keeps
+
+
+def test_from_r_10_on_two_close_neurons_are_pushed_by_more_than_their_distance():
+    """2 r eta lambda / sigma each, which is r / 10 here [13]."""
+    assert pushed(1e-4, 9) / 1e-4 == pytest.approx(1 + 2 * 0.9, rel=1e-6)
+    assert pushed(1e-4, 10) / 1e-4 == pytest.approx(1 + 2 * 1.0, rel=1e-6)
+
+
+@pytest.mark.parametrize(("every", "factor"), [(8, 0.9**7 * (0.9 + 1.6)), (16, 0.9**15 * (0.9 + 3.2))])
+def test_two_neurons_under_the_same_samples_part_at_r_8_and_meet_at_r_16(every, factor):
+    """Drawn by 0.9 at each sample, pushed by 0.2 r once [15]."""
+    neurons = Neurons.at([[-5e-5], [5e-5]], width=1.0)
+    native.learn(neurons, np.zeros((every, 1)), repulsion_every=every, **RULE)
+    assert float(np.diff(neurons.centers.ravel())[0]) / 1e-4 == pytest.approx(factor, rel=1e-6)
+    assert (factor > 1) is (every == 8)
+
+
 # ---- laws -------------------------------------------------------------------------------------------
 
 
