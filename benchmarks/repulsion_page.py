@@ -1,120 +1,12 @@
 """What `benchmarks.repulsion` measured: a table in a terminal, a section of docs/performance.md."""
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from statistics import median
 from textwrap import fill
 
-import numpy as np
-
 from benchmarks.repulsion import EVERY, SAME, Results
+from benchmarks.repulsion_cells import Cell, Mean, cell, faster, near_up_to, timed, whole_up_to, yardstick
 from gaussian_neurons.persistence import replace_file
-
-
-@dataclass(frozen=True)
-class Mean:
-    """Of the seeds, with its standard error."""
-
-    value: float
-    error: float
-
-    @classmethod
-    def of(cls, values: Sequence[float]) -> "Mean":
-        error = float(np.std(values, ddof=1) / np.sqrt(len(values))) if len(values) > 1 else 0.0
-        return cls(float(np.mean(values)), error)
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A setting at one r, over its seeds."""
-
-    share: Mean  # of the exact model's filters that were matched
-    learned: Mean
-    twins: Mean
-    distance: Mean | None  # of the pairs of filters; None where there are none
-    largest: float | None
-    cosine: float | None
-    farthest: float
-    seeds: int
-    failed: int  # numbers that stopped being finite
-    fewer: int  # seeds with fewer filters than in either exact model
-
-    def is_whole(self, yardstick: "Cell") -> bool:
-        """Whether no fewer filters are learned than by exact models, as far as the seeds can tell."""
-        return not self.failed and self.learned.value >= yardstick.learned.value - yardstick.learned.error
-
-    def is_near(self, yardstick: "Cell") -> bool:
-        """Whether it differs from the exact model no more than another stream makes it differ."""
-        one, other = self.distance, yardstick.distance
-        return (
-            self.is_whole(yardstick)
-            and self.share.value >= yardstick.share.value - yardstick.share.error
-            and (one is not None and other is not None and one.value <= other.value + other.error)
-        )
-
-    def to(self, yardstick: "Cell") -> float | None:
-        """The mean distance, as a multiple of that which another stream makes."""
-        if self.distance is None or yardstick.distance is None or not yardstick.distance.value:
-            return None
-        return self.distance.value / yardstick.distance.value
-
-
-def cell(results: Results, setting: str, every: int, another_stream: bool = False) -> Cell:
-    """Gather the seeds."""
-    mine = [it for it in results.runs if it.setting == setting]
-    runs = [it for it in mine if (it.every, it.another_stream) == (every, another_stream)]
-    exact = {
-        it.seed: [other.learned for other in mine if (other.every, other.seed) == (1, it.seed)] for it in runs
-    }
-    pairs = [it.match for it in runs if it.match is not None and it.match.pairs]
-    return Cell(
-        Mean.of([0.0 if it.match is None else it.match.matched / max(it.match.filters, 1) for it in runs]),
-        Mean.of([it.learned for it in runs]),
-        Mean.of([it.twins for it in runs]),
-        Mean.of([it.mean for it in pairs]) if pairs else None,
-        max((it.largest for it in pairs), default=None),
-        float(np.mean([it.cosine for it in pairs])) if pairs else None,
-        max(it.farthest for it in runs),
-        len(runs),
-        sum(it.failed is not None for it in runs),
-        sum(it.learned < min(exact[it.seed]) for it in runs),
-    )
-
-
-def yardstick(results: Results, setting: str) -> Cell:
-    return cell(results, setting, 1, another_stream=True)
-
-
-def near_up_to(results: Results, setting: str) -> int:
-    """The largest r up to which all are as near to the exact model as one of another stream is."""
-    return _up_to(results, setting, Cell.is_near)
-
-
-def whole_up_to(results: Results, setting: str) -> int:
-    """The largest r up to which none has learned fewer filters."""
-    return _up_to(results, setting, Cell.is_whole)
-
-
-def _up_to(results: Results, setting: str, holds: Callable[[Cell, Cell], bool]) -> int:
-    found, stick = 1, yardstick(results, setting)
-    for every in EVERY[1:]:
-        if not holds(cell(results, setting, every), stick):
-            break
-        found = every
-    return found
-
-
-def faster(results: Results, setting: str, every: int) -> float:
-    """Times the speed of the exact rule, the median over the turns."""
-    return median(
-        it.exact_seconds / it.seconds for it in results.speeds if (it.setting, it.every) == (setting, every)
-    )
-
-
-def timed(results: Results) -> list[str]:
-    return list(dict.fromkeys(it.setting for it in results.speeds))
-
 
 # ---- tables -----------------------------------------------------------------------------------------
 
@@ -212,7 +104,7 @@ def section(results: Results) -> str:
         "closest all together), and the mean distance of all partners, as a multiple of that between two "
         "exact models with the same start but another stream. Bold: in both, and in the number of filters, "
         "no worse than that other stream, up to its standard error over the seeds. Every model "
-        f"has the start and the stream of the exact one and {results.samples:,} samples; {_seeds(results)}.",
+        f"has the start and the stream of the exact one: {_lengths(results)}.",
         _markdown(_matched(results)),
         "Filters learned, the mean over the seeds; after the plus, neurons that sit on the place of another:",
         _markdown(_learned(results)),
@@ -223,50 +115,66 @@ def section(results: Results) -> str:
     return "\n\n".join(["## Repulsion at every r-th sample", *folded]) + "\n"
 
 
-def _seeds(results: Results) -> str:
-    counts = {key: len({it.seed for it in results.runs if it.setting == key}) for key in results.settings}
-    words = [f"{count} seeds for {key}" for key, count in counts.items()]
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+def _lengths(results: Results) -> str:
+    """Seeds and samples of the settings, those together that have the same."""
+    alike: dict[tuple[int, int], list[str]] = {}
+    for key, facts in results.settings.items():
+        seeds = len({it.seed for it in results.runs if it.setting == key})
+        alike.setdefault((seeds, facts["samples"]), []).append(key)
+    return _and(
+        f"{seeds} seeds of {samples:,} samples for {_and(keys)}" for (seeds, samples), keys in alike.items()
+    )
 
 
 def _verdict(results: Results) -> str:
     """What the numbers say, in sentences."""
     near = {key: near_up_to(results, key) for key in results.settings}
     whole = {key: whole_up_to(results, key) for key in results.settings}
-    safe = min(near.values())
-    speeds = [f"{faster(results, key, safe):.1f}" for key in timed(results)]
-    sizes = [f"K = {results.settings[key]['K']}" for key in timed(results)]
-    told = [
-        f"Up to r = {safe}, all of them are as near to the exact filters as another stream is"
-        + (
-            f"; that is {_and(f'{s} times as fast for {k}' for s, k in zip(speeds, sizes, strict=True))}."
-            if safe > 1
-            else "."
-        )
-    ]
-    told.append(f"One by one, this holds {_and(f'up to {r} for {key}' for key, r in near.items())}.")
-    lost = {key: r for key, r in whole.items() if r < EVERY[-1]}
-    if lost:
-        reasons = [
-            f"from {EVERY[EVERY.index(r) + 1]} on for {key}{_why(results, key, r)}" for key, r in lost.items()
-        ]
-        told.append(f"Fewer filters are learned {_and(reasons)}.")
-    failed = [it for it in results.runs if it.failed is not None]
-    told.append(
-        f"{len(failed)} runs ended in numbers that are not finite."
-        if failed
-        else "No run ended in numbers that are not finite."
+    kept = min(whole.values())
+    speeds = _and(
+        f"{faster(results, key, kept):.1f} times as fast for K = {results.settings[key]['K']}"
+        for key in timed(results)
     )
+    told = [
+        f"As many filters are learned as by the exact rule up to r = {kept} on every setting; that is "
+        f"{speeds}."
+    ]
+    lost = {key: EVERY[EVERY.index(r) + 1] for key, r in whole.items() if r < EVERY[-1]}
+    if lost:
+        since = (f"from {r} on for {key}{_why(results, key, r)}" for key, r in lost.items())
+        told.append(f"Fewer are learned {_and(since)}.")
+    if like := {key: r for key, r in near.items() if r > 1}:
+        told.append(
+            "The filters are no farther from the exact ones than those of another stream "
+            f"{_and(f'up to {r} for {key}' for key, r in like.items())}."
+        )
+    told += [_doubt(results, key) for key, r in near.items() if r == 1]
+    failed = sum(it.failed is not None for it in results.runs)
+    told.append(f"Numbers stopped being finite in {failed or 'no'} run{'s' * (failed > 1)}.")
     return " ".join(told)
 
 
-def _why(results: Results, key: str, whole: int) -> str:
+def _why(results: Results, key: str, every: int) -> str:
     """Whether neurons fell together or were thrown out, at the first r that lost filters."""
-    here = cell(results, key, EVERY[EVERY.index(whole) + 1])
-    exact = cell(results, key, 1)
-    if here.twins.value > exact.twins.value:
-        return f" ({here.twins.value:.1f} neurons on the place of another, {exact.twins.value:.1f} at r = 1)"
-    return ""
+    here, exact = cell(results, key, every), cell(results, key, 1)
+    if here.twins.value <= exact.twins.value:
+        return ""
+    return f" ({here.twins.value:.1f} neurons on the place of another, {exact.twins.value:.1f} at r = 1)"
+
+
+def _doubt(results: Results, key: str) -> str:
+    """Of a setting where even the smallest r is not near: by how much it is not."""
+    runs = [it for it in results.runs if it.setting == key and it.match is not None]
+    shares = {
+        (it.seed, it.every, it.another_stream): it.match.matched / max(it.match.filters, 1) for it in runs
+    }
+    least = EVERY[1]
+    seeds = [seed for seed, every, _ in shares if every == least]
+    less = Mean.of([shares[seed, 1, True] - shares[seed, least, False] for seed in seeds])
+    return (
+        f"For {key} not even r = {least} is: of 100 exact filters it finds {100 * less.value:.0f} ± "
+        f"{100 * less.error:.0f} fewer again than another stream does (mean over the seeds and its error)."
+    )
 
 
 def _and(words: Iterable[str]) -> str:

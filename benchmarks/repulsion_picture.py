@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchmarks.repulsion import EVERY, Results
-from benchmarks.repulsion_page import cell, faster, timed, yardstick
+from benchmarks.repulsion_cells import cell, faster, timed, yardstick
 from gaussian_neurons.plotting import INK, LEARNED, MUTED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-COLOURS = ("#164e63", "#3a7d8c", "#d1495b", "#e0a030", LEARNED)
-LINES = ("-", "-", "-", "--", "-")  # two settings that are found whole at any r lie on each other
+COLOURS = ("#164e63", "#3a7d8c", "#d1495b", "#e39aa3", "#e0a030", LEARNED)
+LINES = ("-", "-", "-", "-", "--", "-")  # two settings that are found whole at any r lie on each other
 ASIDE = 1.5  # of the last r, where the yardstick is marked
 
 

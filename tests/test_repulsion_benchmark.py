@@ -5,6 +5,7 @@ import pytest
 
 pytest.importorskip("psutil")
 
+from benchmarks import repulsion_cells as cells
 from benchmarks import repulsion_page as page
 from benchmarks import repulsion_picture
 from benchmarks.repulsion import EVERY, SETTINGS, Match, Results, Run, Speed, about, match, run
@@ -61,26 +62,33 @@ def results_of(*apart, learned=None):
             runs.append(Run("2a", 0, every, False, None, count, 4 - count, 1.5, found))
     speeds = [Speed("2a", every, 1 / every, 1.0) for every in EVERY for _ in range(3)]
     facts = {"what": "2a", "K": 16, "D": 25, "width": 1.0, "inhibition": 0.5, "learning_rate": 0.1}
-    return Results("a machine", 1000, {"2a": facts | {"data": "some"}}, runs, speeds)
+    return Results("a machine", {"2a": facts | {"data": "some", "samples": 1000}}, runs, speeds)
 
 
 def test_near_is_what_another_stream_changes_more():
     results = results_of(0.01, 0.02, 0.05, 0.06, 0.01, 0.01)
-    assert page.near_up_to(results, "2a") == 8  # later ones do not count
-    assert page.whole_up_to(results, "2a") == 64
-    assert page.cell(results, "2a", 4).to(page.yardstick(results, "2a")) == pytest.approx(0.4)
-    assert "Up to r = 8" in page.section(results)
-    assert "8.0 times as fast for K = 16" in page.section(results)
+    assert cells.near_up_to(results, "2a") == 8  # later ones do not count
+    assert cells.whole_up_to(results, "2a") == 64
+    assert cells.cell(results, "2a", 4).to(cells.yardstick(results, "2a")) == pytest.approx(0.4)
+    text = " ".join(page.section(results).split())
+    assert "up to r = 64 on every setting; that is 64.0 times as fast for K = 16." in text
+    assert "no farther from the exact ones than those of another stream up to 8 for 2a." in text
+    assert "Numbers stopped being finite in no run." in text
+
+
+def test_where_even_the_smallest_r_differs_more_than_another_stream_it_is_told_by_how_much():
+    text = " ".join(page.section(results_of(*[0.06] * 6)).split())
+    assert "For 2a not even r = 2 is: of 100 exact filters it finds 0 ± 0 fewer" in text
 
 
 def test_lost_filters_and_runs_that_failed_are_told():
     results = results_of(0.01, 0.01, 0.01, 0.01, 0.02, None, learned=[4, 4, 3, 3, 2, 0])
-    assert page.near_up_to(results, "2a") == page.whole_up_to(results, "2a") == 4
+    assert cells.near_up_to(results, "2a") == cells.whole_up_to(results, "2a") == 4
     text = " ".join(page.section(results).split())
     assert "from 8 on for 2a (1.0 neurons on the place of another, 0.0 at r = 1)" in text
-    assert "1 runs ended in numbers that are not finite" in text
+    assert "Numbers stopped being finite in 1 run." in text
     assert "fewer filters in 1 of 1" in page.terminal(results)
-    assert page.cell(results, "2a", 64).distance is None
+    assert cells.cell(results, "2a", 64).distance is None
 
 
 def test_results_come_back_from_their_file_and_can_be_drawn(tmp_path):
@@ -100,4 +108,4 @@ def test_a_small_run_has_an_exact_model_a_yardstick_and_one_for_each_r():
     assert [(it.every, it.another_stream) for it in runs[:3]] == [(1, False), (1, True), (2, False)]
     assert [it.every for it in runs[2:]] == list(EVERY[1:])
     assert runs[0].match.mean in (0.0, None)
-    assert about(SETTINGS["2a"], images)["D"] == 25
+    assert about(SETTINGS["2a"], images, 2000)["D"] == 25
