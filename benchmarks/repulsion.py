@@ -32,7 +32,7 @@ from gaussian_neurons.persistence import replace_file
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results" / "repulsion.json"
 EVERY = (1, 2, 4, 8, 16, 32, 64)
-SEEDS, FEW_SEEDS, SAMPLES = 6, 3, 1_000_000
+SEEDS, FEW_SEEDS, MANY_SEEDS, SAMPLES = 6, 3, 10, 1_000_000
 SAME = 0.1  # largest distance in a pixel of two filters that are the same: a tenth from black to white
 MIDDLE = 0.5  # of the domain
 ANOTHER_STREAM = 1000  # added to a seed
@@ -57,7 +57,7 @@ SETTINGS = {
     for setting in (
         Setting("2a", "2a, 2b, 2e", figure2a.Config(), "mnist"),
         Setting("2c", "2c: half the width", figure2c.Config(), "mnist"),
-        Setting("2d", "2d: less inhibition", figure2d.Config(), "mnist"),
+        Setting("2d", "2d: less inhibition", figure2d.Config(), "mnist", MANY_SEEDS),  # no two are alike
         Setting("2d long", "2d, ten times as long", figure2d.Config(), "mnist", FEW_SEEDS, times=10),
         Setting("2f", "2f: 1s only", figure2f.Config(), "mnist"),
         Setting("4", "4: in colour", figure4.Config(), "cifar10", FEW_SEEDS),
@@ -235,7 +235,7 @@ def main() -> None:
     from benchmarks import repulsion_page
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--seeds", type=int, help="for each setting (if not told: 3 to 6)")
+    parser.add_argument("--seeds", type=int, help="for each setting (if not told: 3 to 10)")
     parser.add_argument("--samples", type=int, default=SAMPLES, help="that each model learns from")
     parser.add_argument("--only", help=f"some of {','.join(SETTINGS)}; prints alone, keeps nothing")
     parser.add_argument(

@@ -37,24 +37,33 @@ class Cell:
     failed: int  # numbers that stopped being finite
     fewer: int  # seeds with fewer filters than in either exact model
 
-    def is_whole(self, yardstick: "Cell") -> bool:
+    def is_whole(self, yardstick: "Yardstick") -> bool:
         """Whether no fewer filters are learned than by exact models, as far as the seeds can tell."""
-        return not self.failed and self.learned.value >= yardstick.learned.value - yardstick.learned.error
+        return not self.failed and self.learned.value >= yardstick.filters.value - yardstick.filters.error
 
-    def is_near(self, yardstick: "Cell") -> bool:
+    def is_near(self, yardstick: "Yardstick") -> bool:
         """Whether it differs from the exact model no more than another stream makes it differ."""
-        one, other = self.distance, yardstick.distance
+        one, other, share = self.distance, yardstick.cell.distance, yardstick.cell.share
         return (
             self.is_whole(yardstick)
-            and self.share.value >= yardstick.share.value - yardstick.share.error
+            and self.share.value >= share.value - share.error
             and (one is not None and other is not None and one.value <= other.value + other.error)
         )
 
-    def to(self, yardstick: "Cell") -> float | None:
+    def to(self, yardstick: "Yardstick") -> float | None:
         """The mean distance, as a multiple of that which another stream makes."""
-        if self.distance is None or yardstick.distance is None or not yardstick.distance.value:
+        other = yardstick.cell.distance
+        if self.distance is None or other is None or not other.value:
             return None
-        return self.distance.value / yardstick.distance.value
+        return self.distance.value / other.value
+
+
+@dataclass(frozen=True)
+class Yardstick:
+    """How much exact models of a setting differ among themselves."""
+
+    cell: Cell  # those of another stream, beside those with the same start
+    filters: Mean  # learned by all of them
 
 
 def cell(results: Results, setting: str, every: int, another_stream: bool = False) -> Cell:
@@ -79,8 +88,9 @@ def cell(results: Results, setting: str, every: int, another_stream: bool = Fals
     )
 
 
-def yardstick(results: Results, setting: str) -> Cell:
-    return cell(results, setting, 1, another_stream=True)
+def yardstick(results: Results, setting: str) -> Yardstick:
+    learned = [it.learned for it in results.runs if (it.setting, it.every) == (setting, 1)]
+    return Yardstick(cell(results, setting, 1, another_stream=True), Mean.of(learned))
 
 
 def near_up_to(results: Results, setting: str) -> int:
@@ -93,7 +103,7 @@ def whole_up_to(results: Results, setting: str) -> int:
     return _up_to(results, setting, Cell.is_whole)
 
 
-def _up_to(results: Results, setting: str, holds: Callable[[Cell, Cell], bool]) -> int:
+def _up_to(results: Results, setting: str, holds: Callable[[Cell, Yardstick], bool]) -> int:
     found, stick = 1, yardstick(results, setting)
     for every in EVERY[1:]:
         if not holds(cell(results, setting, every), stick):

@@ -5,7 +5,17 @@ from pathlib import Path
 from textwrap import fill
 
 from benchmarks.repulsion import EVERY, SAME, Results
-from benchmarks.repulsion_cells import Cell, Mean, cell, faster, near_up_to, timed, whole_up_to, yardstick
+from benchmarks.repulsion_cells import (
+    Cell,
+    Mean,
+    Yardstick,
+    cell,
+    faster,
+    near_up_to,
+    timed,
+    whole_up_to,
+    yardstick,
+)
 from gaussian_neurons.persistence import replace_file
 
 # ---- tables -----------------------------------------------------------------------------------------
@@ -30,7 +40,7 @@ def terminal(results: Results) -> str:
     rows = [HEAD]
     for key, facts in results.settings.items():
         stick = yardstick(results, key)
-        rows.append(_line(f"{facts['what']}, another stream", "1", stick, stick, 0))
+        rows.append(_line(f"{facts['what']}, another stream", "1", stick.cell, stick, 0))
         for every in EVERY:
             here = cell(results, key, every)
             rows.append(_line(facts["what"], str(every), here, stick, here.fewer))
@@ -50,7 +60,7 @@ def terminal(results: Results) -> str:
     return "\n".join(line.rstrip() for line in lines)
 
 
-def _line(what: str, every: str, here: Cell, stick: Cell, fewer: int) -> tuple[str, ...]:
+def _line(what: str, every: str, here: Cell, stick: Yardstick, fewer: int) -> tuple[str, ...]:
     broke = [f"{here.failed} failed"] * bool(here.failed) + [
         f"fewer filters in {fewer} of {here.seeds}"
     ] * bool(fewer)
@@ -102,9 +112,9 @@ def section(results: Results) -> str:
         "The exact filters that were found again, and how far off: the part of the filters at r = 1 that "
         f"have a partner within {SAME:g} in a pixel (root mean square; partners are one to one, the "
         "closest all together), and the mean distance of all partners, as a multiple of that between two "
-        "exact models with the same start but another stream. Bold: in both, and in the number of filters, "
-        "no worse than that other stream, up to its standard error over the seeds. Every model "
-        f"has the start and the stream of the exact one: {_lengths(results)}.",
+        "exact models with the same start but another stream. Bold: in both no worse than that other stream, "
+        "and with as many filters as all exact models have, up to standard errors over the seeds. Every "
+        f"model has the start and the stream of the exact one: {_lengths(results)}.",
         _markdown(_matched(results)),
         "Filters learned, the mean over the seeds; after the plus, neurons that sit on the place of another:",
         _markdown(_learned(results)),
@@ -190,7 +200,7 @@ def _matched(results: Results) -> list[list[str]]:
             facts["what"],
             f"{facts['learning_rate'] / facts['width']:.2g}",
             f"{facts['inhibition']:.2g}",
-            f"{stick.share.value:.0%} · 1",
+            f"{stick.cell.share.value:.0%} · 1",
         ]
         for every in EVERY[1:]:
             here = cell(results, key, every)
@@ -203,7 +213,7 @@ def _matched(results: Results) -> list[list[str]]:
 def _learned(results: Results) -> list[list[str]]:
     rows = [["Figure", "another stream", *(f"r = {every}" for every in EVERY)]]
     for key, facts in results.settings.items():
-        cells = [yardstick(results, key), *(cell(results, key, every) for every in EVERY)]
+        cells = [yardstick(results, key).cell, *(cell(results, key, every) for every in EVERY)]
         twins = [f" + {it.twins.value:.1f}" if it.twins.value else "" for it in cells]
         rows.append(
             [facts["what"], *(f"{it.learned.value:.1f}{two}" for it, two in zip(cells, twins, strict=True))]

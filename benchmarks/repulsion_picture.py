@@ -32,7 +32,7 @@ def draw(results: Results) -> "Figure":
         cells = [cell(results, key, every) for every in EVERY]
         matched.plot(EVERY, [100 * it.share.value for it in cells], label=facts["what"], **styles[key])
         aside = styles[key] | {"marker": "_", "ms": 14, "mew": 2.2}
-        matched.plot(EVERY[-1] * ASIDE, 100 * stick.share.value, **aside)
+        matched.plot(EVERY[-1] * ASIDE, 100 * stick.cell.share.value, **aside)
         shown = [it.to(stick) if it.learned.value >= cells[0].learned.value / 2 else None for it in cells[1:]]
         apart.plot(EVERY[1:], [np.nan if it is None else it for it in shown], **styles[key])
     matched.text(EVERY[-1] * ASIDE, 3, "another\nstream", fontsize=7.5, color=INK, ha="center")

@@ -1,5 +1,7 @@
 """What the benchmark of repulsion makes of filters: who is whose partner, and what it says of r."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -74,6 +76,14 @@ def test_near_is_what_another_stream_changes_more():
     assert "up to r = 64 on every setting; that is 64.0 times as fast for K = 16." in text
     assert "no farther from the exact ones than those of another stream up to 8 for 2a." in text
     assert "Numbers stopped being finite in no run." in text
+
+
+def test_how_many_filters_exact_models_learn_is_told_by_both_streams():
+    """A second stream that happened to find more makes no r look poor."""
+    results = results_of(*[0.01] * 6)
+    results.runs[1] = replace(results.runs[1], learned=6)
+    assert cells.yardstick(results, "2a").filters == cells.Mean(5.0, 1.0)  # 4 and 6
+    assert cells.whole_up_to(results, "2a") == 64
 
 
 def test_where_even_the_smallest_r_differs_more_than_another_stream_it_is_told_by_how_much():
