@@ -1,11 +1,14 @@
 """Repulsion at every r-th sample: by hand, twin against twin, however a stream is cut, kept in files."""
 
+from dataclasses import asdict, replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gaussian_neurons import GaussianNeurons, Neurons, persistence
+from gaussian_neurons.experiments.catalogue import EXPERIMENTS
 from gaussian_neurons.learning import native, reference
 from gaussian_neurons.sampling import Rows
 from tests.runs import X, model_of, same
@@ -216,6 +219,13 @@ def test_it_may_change_in_the_middle_of_a_stream():
 def test_bad_values_are_refused_with_a_sentence(bad):
     with pytest.raises(ValueError, match=r"repulsion_every must be a whole number from 1 .* exact rule\."):
         model_of(repulsion_every=bad).partial_fit(X[:10])
+
+
+def test_figures_can_be_run_with_it_and_their_results_know():
+    config = EXPERIMENTS["figure2a"].config
+    assert config.neurons(0).repulsion_every == 1  # the paper's
+    assert replace(config, repulsion_every=4).neurons(0).repulsion_every == 4
+    assert asdict(config) != asdict(replace(config, repulsion_every=4))  # what a kept result is known by
 
 
 # ---- files ------------------------------------------------------------------------------------------
