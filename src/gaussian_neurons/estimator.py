@@ -80,9 +80,9 @@ class GaussianNeurons(
         samples need a `sample_width`.
     repulsion_every : int, default=1
         r: neurons push each other off at every r-th sample only, r times as strongly. 1 is the exact rule;
-        more is faster, since that costs most, and no longer exact. Safe up to about 4 at a given width and
-        the default rate: there as many clusters were found on all settings tried. With an automatic width
-        leave it at 1. docs/algorithm.md has the reasons.
+        more is faster, since that costs most, and no longer exact. Safe up to about 4 at a given width with
+        the default rate and inhibition, up to 2 where inhibition is small; with an automatic width leave it
+        at 1. docs/algorithm.md has the reasons.
     init : "auto", "uniform", "samples", "spread" or array (n_neurons, n_features), default="auto"
         Where the neurons start: drawn uniformly from the domain (the paper's), on samples drawn from
         the first data, spread over it (some rounds of k-means), or at given centers. "auto" is "uniform" for
