@@ -375,6 +375,8 @@ BAD_PARAMETERS = [
     ({"learning_rate": -1e-9}, "learning_rate must be finite and at least 0"),
     ({"learning_rate": "fast"}, "learning_rate must be a number or 'auto'"),
     ({"width_learning_rate": 1.5}, "width_learning_rate must be finite and between 0 and 1, got 1.5"),
+    ({"repulsion_every": 0}, "repulsion_every must be a whole number from 1 to 2147483647, got 0"),
+    ({"repulsion_every": 2.5}, "repulsion_every must be a whole number from 1"),
     ({"init": "random"}, "init must be 'auto', one of 'uniform', 'samples', 'spread' or an array"),
     ({"init": np.zeros((3, 2))}, r"init must have shape \(4, 2\), got \(3, 2\)"),
     ({"init": np.full((4, 2), np.nan)}, "init must hold finite numbers"),
@@ -399,7 +401,7 @@ def test_bad_parameters_are_refused_and_change_nothing(parameters, message, meth
     with pytest.raises(ValueError, match=message):
         getattr(model, method)(X)
     model.set_params(n_neurons=4, width=0.05, inhibition=0.5, learning_rate="auto", width_learning_rate=0.0)
-    model.set_params(init="uniform", domain=(0, 1))
+    model.set_params(init="uniform", domain=(0, 1), repulsion_every=1)
     for a, b in zip(before, state(model), strict=True):
         np.testing.assert_array_equal(a, b)
     np.testing.assert_array_equal(model.labels_, labels)

@@ -53,7 +53,7 @@ def test_the_tree_is_the_tree_on_disk():
             assert str(path.relative_to(ROOT)) in named, path
 
 
-@pytest.mark.parametrize("target", ["demo", "test", "bench", "bench-quality", "lint"])
+@pytest.mark.parametrize("target", ["demo", "test", "bench", "bench-quality", "bench-repulsion", "lint"])
 def test_commands_that_are_named_exist(target):
     assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.MULTILINE)
 

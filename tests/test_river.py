@@ -170,3 +170,12 @@ def test_rivers_metrics_judge_it_in_a_pipeline():
     assert judged.get() > 0.9
     silhouette = evaluate.progressive_val_score(stream.iter_array(X[:300]), model_of(), metrics.Silhouette())
     assert 0 < silhouette.get() < 1
+
+
+def test_how_often_neurons_repel_is_told_to_the_model():
+    model = model_of(repulsion_every=3)
+    for sample in SAMPLES:
+        model.learn_one(sample)
+    expected = GaussianNeurons(12, width=2.0, repulsion_every=3, random_state=0).partial_fit(X)
+    assert model._learned().centers_.tobytes() == expected.centers_.tobytes()
+    assert not same_as(model, X)

@@ -78,6 +78,11 @@ class GaussianNeurons(
     width_learning_rate : float, default=0.0
         The paper's eta_sigma, from 0 to 1: how fast widths follow those of the samples. Above 0,
         samples need a `sample_width`.
+    repulsion_every : int, default=1
+        r: neurons push each other off at every r-th sample only, r times as strongly. 1 is the exact rule;
+        more is faster, since that costs most, and no longer exact. Safe up to about 4 at a given width with
+        the default rate and inhibition, up to 2 where inhibition is small; with an automatic width leave it
+        at 1. docs/algorithm.md has the reasons.
     init : "auto", "uniform", "samples", "spread" or array (n_neurons, n_features), default="auto"
         Where the neurons start: drawn uniformly from the domain (the paper's), on samples drawn from
         the first data, spread over it (some rounds of k-means), or at given centers. "auto" is "uniform" for
@@ -118,8 +123,8 @@ class GaussianNeurons(
     automatic width follows its stream instead: what the last 1000 samples do not show is retired. Which
     neurons share a cluster is looked at every 3000 samples, more often at first.
 
-    `inhibition` and the rates are read at every call and may be changed in the middle of a stream;
-    `n_neurons`, `width`, `init` and `domain` say how a model starts.
+    `inhibition`, the rates and `repulsion_every` are read at every call and may be changed in the middle of
+    a stream; `n_neurons`, `width`, `init` and `domain` say how a model starts.
 
     An automatic width depends on distances alone: rows that are scaled, shifted or turned as a whole give the
     same clusters. Columns that are of different scale, as meters and years are, should be standardised first.
@@ -151,6 +156,7 @@ class GaussianNeurons(
         inhibition: Any = "auto",
         learning_rate: Any = "auto",
         width_learning_rate: float = 0.0,
+        repulsion_every: int = 1,
         init: Any = "auto",
         domain: Any = None,
         max_samples: Any = "auto",
@@ -161,6 +167,7 @@ class GaussianNeurons(
         self.inhibition = inhibition
         self.learning_rate = learning_rate
         self.width_learning_rate = width_learning_rate
+        self.repulsion_every = repulsion_every
         self.init = init
         self.domain = domain
         self.max_samples = max_samples

@@ -330,6 +330,7 @@ class Learner:
             else settings.learning_rate,
             "width_learning_rate": settings.width_learning_rate,
             "sample_widths": sample_widths if learns_widths else None,
+            "repulsion_every": settings.repulsion_every,
         }
 
     def _keep(self, x: Array, sample_widths: Array | None) -> None:

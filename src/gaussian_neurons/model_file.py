@@ -19,6 +19,8 @@ from gaussian_neurons.state import Neurons
 
 Array = NDArray[Any]
 
+LATER = {"repulsion_every": 1}  # parameters that older files do not know, as they were then
+
 
 class Contents(NamedTuple):
     """What a model file holds."""
@@ -75,10 +77,12 @@ def load(path: str | os.PathLike[str]) -> Loaded:
     """Read what `write` wrote."""
     arrays, facts = persistence.read(path)
     try:
+        facts["parameters"] = LATER | facts["parameters"]
         parameters = {name: _from_plain(value, arrays) for name, value in facts["parameters"].items()}
         run = facts.pop("run", None)
         if run is not None:
             began = {**run["began"], "position": int(run["began"]["position"])}
+            began["parameters"] = LATER | began["parameters"]
             flags = {name: bool(run[name]) for name in ("told", "stopped")}
             run = {"began": began, "taken": int(run["taken"]), **flags}
             if min(began["position"], run["taken"]) < 0 or not {"stream", "model"} <= set(began):

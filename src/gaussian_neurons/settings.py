@@ -13,6 +13,7 @@ from gaussian_neurons.bad_rows import bad_width
 Array = NDArray[np.float64]
 
 INITS = ("uniform", "samples", "spread")
+MOST_EVERY = 1 << 31  # samples between two repulsions
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +25,7 @@ class Settings:
     inhibition: float | None  # lambda
     learning_rate: float | None  # eta_mu
     width_learning_rate: float  # eta_sigma
+    repulsion_every: int  # r
     init: str | Array  # one of INITS, or (K, D)
     domain: tuple[Array, Array] | None  # low and high, each (D,)
 
@@ -55,6 +57,7 @@ def checked(
     inhibition: Any,
     learning_rate: Any,
     width_learning_rate: Any,
+    repulsion_every: Any,
     init: Any,
     domain: Any,
 ) -> Settings:
@@ -75,6 +78,7 @@ def checked(
             else number("learning_rate", learning_rate, least=0.0)
         ),
         width_learning_rate=learns_widths,
+        repulsion_every=_checked_every(repulsion_every),
         init=_checked_init(init, count, n_features),
         domain=None if domain is None else _checked_domain(domain, n_features),
     )
@@ -206,6 +210,16 @@ def _is_auto(name: str, value: Any) -> bool:
     if isinstance(value, str) and value != "auto":
         raise ValueError(f"{name} must be a number or 'auto', got {value!r}.")
     return isinstance(value, str)
+
+
+def _checked_every(value: Any) -> int:
+    whole = isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
+    if not whole or not 1 <= value < MOST_EVERY:
+        raise ValueError(
+            f"repulsion_every must be a whole number from 1 to {MOST_EVERY - 1}, got {value!r}. "
+            f"Neurons repel each other at every r-th sample; leave it at 1 for the exact rule."
+        )
+    return int(value)
 
 
 def _checked_init(init: Any, count: int, n_features: int) -> str | Array:

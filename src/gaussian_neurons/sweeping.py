@@ -39,6 +39,7 @@ def sweep(
     inhibitions: Sequence[float] = INHIBITIONS,
     seeds: Any = (0, 1, 2),
     learning_rate: Any = "auto",
+    repulsion_every: int = 1,
     init: Any = "samples",
     domain: Any = None,
     n_jobs: int | None = -1,
@@ -62,7 +63,7 @@ def sweep(
         95 % of all pairs of samples stay below, each to three digits. It scales as the data does
     inhibitions : the inhibitions
     seeds : the seeds, or how many of them, counting from 0
-    learning_rate, init, domain : of each model, see `GaussianNeurons`
+    learning_rate, repulsion_every, init, domain : of each model, see `GaussianNeurons`
     n_jobs : models at a time; -1 is one for each core, None is what `joblib.parallel_config` says
     progress : show a bar, if this is a terminal or a notebook
 
@@ -85,7 +86,13 @@ def sweep(
     """
     source = _readable_again(data)
     first = _first_samples(source)
-    parameters = {"n_neurons": n_neurons, "learning_rate": learning_rate, "init": init, "domain": domain}
+    parameters = {
+        "n_neurons": n_neurons,
+        "learning_rate": learning_rate,
+        "repulsion_every": repulsion_every,
+        "init": init,
+        "domain": domain,
+    }
     _try(parameters, n_samples, source, first)
     chosen = _checked_widths(widths, first, n_neurons)
     strengths, numbers = _checked("inhibitions", inhibitions), _checked_seeds(seeds)

@@ -42,15 +42,24 @@ def test_three_blobs_in_a_file_are_three_clusters_as_the_library_finds_them(here
 def test_options_are_those_of_the_library(here):
     write_csv(here / "a.csv")
     options = (
-        "--neurons 9 --width 2 --inhibition 0.7 --learning-rate 0.05 --init samples --samples 5000 --seed 3"
+        "--neurons 9 --width 2 --inhibition 0.7 --learning-rate 0.05 --repulsion-every 3 --init samples "
+        "--samples 5000 --seed 3"
     )
     good("fit", "a.csv", "--out", "m", *options.split())
     model = GaussianNeurons.load("m")
     same = GaussianNeurons(
-        9, width=2.0, inhibition=0.7, learning_rate=0.05, init="samples", max_samples=5000, random_state=3
+        9,
+        width=2.0,
+        inhibition=0.7,
+        learning_rate=0.05,
+        repulsion_every=3,
+        init="samples",
+        max_samples=5000,
+        random_state=3,
     ).fit(X)
     assert model.get_params() == same.get_params()
     assert model.centers_.tobytes() == same.centers_.tobytes()
+    assert "repulsion_every=3" in good("info", "m").stdout.replace("\n", "")
 
 
 def test_one_pass_learns_as_learn_does_from_a_file_and_from_standard_input(here):

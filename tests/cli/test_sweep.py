@@ -36,6 +36,17 @@ def test_three_blobs_are_three_clusters_and_the_fit_that_is_told_finds_them(here
     assert model.centers_.tobytes() == same.centers_.tobytes()
 
 
+def test_how_often_neurons_repel_is_told_to_every_model_and_to_the_fit_that_follows(here):
+    write_csv(here / "a.csv")
+    told = good("sweep", "a.csv", "--repulsion-every", "4", "--json", "map.json", *QUICK).stdout
+    assert json.loads((here / "map.json").read_text())["parameters"]["repulsion_every"] == 4
+    good(*shlex.split(next(line for line in told.splitlines() if " fit " in line))[1:])
+    given = {"widths": 5, "inhibitions": (0.5, 1), "seeds": 2, "n_jobs": 1, "progress": False}
+    expected = sweep(X, 5000, n_neurons=12, repulsion_every=4, **given).model().fit(X)
+    assert GaussianNeurons.load("model.safetensors").centers_.tobytes() == expected.centers_.tobytes()
+    assert "--repulsion-every" not in good("sweep", "a.csv", *QUICK).stdout
+
+
 def test_the_picture_and_the_numbers_are_written(here):
     write_csv(here / "a.csv")
     done = good("sweep", "a.csv", "-o", "map.png", "--json", "map.json", *QUICK)

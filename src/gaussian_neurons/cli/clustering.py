@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from gaussian_neurons.cli.options import (
+    REPULSION_EVERY,
     Columns,
     DataArgument,
     Exclude,
@@ -67,6 +68,10 @@ def fit(
             rich_help_panel="Model",
         ),
     ] = "auto",
+    repulsion_every: Annotated[
+        int,
+        typer.Option(min=1, metavar="COUNT", help=REPULSION_EVERY, rich_help_panel="Model"),
+    ] = 1,
     init: Annotated[
         Init,
         typer.Option(
@@ -147,6 +152,7 @@ def fit(
         width=number_or_auto(width),
         inhibition=strength_or_auto(inhibition),
         learning_rate=number_or_auto(learning_rate),
+        repulsion_every=repulsion_every,
         init=init.value,
         max_samples=samples or "auto",
         random_state=seed,

@@ -63,6 +63,7 @@ def number_or_auto(value: str, zero: bool = False) -> Any:
     return number
 
 
+REPULSION_EVERY = "Let neurons push each other off at every COUNT-th row only: faster, exact at 1 alone."
 FILES = "CSV, JSON lines, Parquet or NPY; - reads CSV or JSON lines from standard input."
 DataArgument = Annotated[str, typer.Argument(metavar="DATA", help=FILES, show_default=False)]
 ModelArgument = Annotated[

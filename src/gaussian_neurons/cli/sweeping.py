@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gaussian_neurons.cli.options import (
+    REPULSION_EVERY,
     Columns,
     DataArgument,
     Exclude,
@@ -110,6 +111,10 @@ def sweep(
             rich_help_panel="Models",
         ),
     ] = "auto",
+    repulsion_every: Annotated[
+        int,
+        typer.Option(min=1, metavar="COUNT", help=REPULSION_EVERY, rich_help_panel="Models"),
+    ] = 1,
     init: Annotated[
         Init,
         typer.Option(
@@ -179,6 +184,7 @@ def sweep(
         inhibitions=_numbers(inhibitions),
         seeds=seeds,
         learning_rate=number_or_auto(learning_rate),
+        repulsion_every=repulsion_every,
         init=init.value,
         n_jobs=jobs or -1,
     )
@@ -239,6 +245,7 @@ def _fit(found: "Sweep", source: Any, steps: Any) -> list[str]:
         "--width": model.width,
         "--inhibition": model.inhibition,
         "--learning-rate": None if model.learning_rate == "auto" else model.learning_rate,
+        "--repulsion-every": None if model.repulsion_every == 1 else model.repulsion_every,
         "--init": model.init,
         "--seed": model.random_state,
         "--samples": found.n_samples,

@@ -27,6 +27,7 @@ class Layer:
     inhibition: float = 0.5
     learning_rate: float = 0.1
     width_learning_rate: float = 0.0
+    repulsion_every: int = 1  # r; the paper knows no other
     noise: float | None = None  # standard deviation; samples are then neighbourhoods with widths of their own
     digits: tuple[int, ...] | None = None  # only images of these classes
 
@@ -38,6 +39,7 @@ class Layer:
             inhibition=self.inhibition,
             learning_rate=self.learning_rate,
             width_learning_rate=self.width_learning_rate,
+            repulsion_every=self.repulsion_every,
             domain=(0.0, 1.0),
             random_state=seed,
         )
