@@ -29,17 +29,18 @@ SYSTEMS = {
     "river-dbstream": ("river DBSTREAM", "peer", True, 60.0, 250.0, 0.0),
     "river-denstream": ("river DenStream", "peer", True, 30.0, 140.0, 0.0),
     "river-clustream": ("river CluStream", "peer", True, 90.0, 220.0, 0.0),
-    "minibatch-1": ("MiniBatchKMeans, 1 at a time", "peer", True, 290.0, 1.0, 0.0),
-    "minibatch-1024": ("MiniBatchKMeans, 1024 at a time", "peer", False, 0.35, 0.6, 0.0),
-    "birch": ("Birch", "peer", True, 28.0, 3.0, 0.0),
+    "sklearn-minibatch-1": ("MiniBatchKMeans, 1 row", "peer", True, 290.0, 1.0, 0.0),
+    "sklearn-minibatch-1024": ("MiniBatchKMeans, 1024 rows", "peer", False, 0.35, 0.6, 0.0),
+    "sklearn-birch": ("Birch", "peer", True, 28.0, 3.0, 0.0),
     "minisom": ("MiniSom", "peer", True, 22.0, 6.0, 0.0),
-    "fuzzyart": ("Fuzzy ART", "peer", True, 35.0, 30.0, 0.0),
-    "gaussianart": ("Gaussian ART", "peer", True, 50.0, 60.0, 0.0),
-    "faiss": ("Faiss k-means", "peer", False, 0.1, 0.4, 0.0),
-    "rule-numpy": ("NumPy", "rule", True, 32.0, 8.0, 2.4),
-    "rule-numba": ("Numba", "rule", True, 1.0, 1.0, 0.9),
-    "rule-torch": ("PyTorch", "rule", True, 75.0, 2.0, 0.5),
-    "rule-jax": ("JAX, scanned", "rule", True, 11.0, 2.0, 0.6),
+    "artlib-fuzzy": ("Fuzzy ART", "peer", True, 35.0, 30.0, 0.0),
+    "artlib-gaussian": ("Gaussian ART", "peer", True, 50.0, 60.0, 0.0),
+    "faiss-kmeans": ("Faiss k-means", "peer", False, 0.1, 0.4, 0.0),
+    "rule-numpy": ("the rule in NumPy", "rule", True, 32.0, 8.0, 2.4),
+    "rule-numpy-products": ("the rule in NumPy, matrix products", "rule", True, 30.0, 2.0, 0.3),
+    "rule-numba": ("the rule in Numba", "rule", True, 1.0, 1.0, 0.9),
+    "rule-torch": ("the rule in PyTorch", "rule", True, 75.0, 2.0, 0.5),
+    "rule-jax": ("the rule in JAX", "rule", True, 11.0, 2.0, 0.6),
     "krotov-hopfield": ("Krotov-Hopfield", "peer", False, 1.4, 2.0, 0.0),
 }
 NAMED = {
@@ -48,7 +49,9 @@ NAMED = {
     "cifar10-5x5x3": ("CIFAR-10, 5 × 5 patches in colour", 50, 75),
 }
 GRID = {
-    f"rows-{D}-{K}": (f"rows, D = {D}, K = {K}", K, D) for D in (2, 16, 128, 784) for K in (16, 64, 256, 1024)
+    f"rows-D{D}-K{K}": (f"rows, D = {D}, K = {K}", K, D)
+    for D in (2, 16, 128, 784)
+    for K in (16, 64, 256, 1024)
 }
 
 

@@ -20,13 +20,13 @@ KIND_WORDS = {"ours": "this library", "peer": "another method", "rule": "the sam
 NAMED = ("mnist-5x5", "mnist-13x13", "cifar10-5x5x3")  # the first is the paper's
 # Those with a colour and a name of their own where all have a line; the others are grey.
 FEATURED = {
-    OURS: (MARK, "-", "Gaussian neurons"),
-    "rule-numba": (DARK, "-", "same rule, Numba"),
-    "rule-numpy": (DARK, "--", "same rule, NumPy"),
-    "river-dbstream": (OCHRE, "-", "DBSTREAM"),
-    "river-streamkmeans": (OCHRE, "--", "STREAMKMeans"),
-    "minibatch-1": (TEAL, "-", "MiniBatch, one by one"),
-    "minibatch-1024": (TEAL, "--", "MiniBatch, in batches"),
+    OURS: (MARK, "-"),
+    "rule-numba": (DARK, "-"),
+    "rule-numpy": (DARK, "--"),
+    "river-dbstream": (OCHRE, "-"),
+    "river-streamkmeans": (OCHRE, "--"),
+    "sklearn-minibatch-1": (TEAL, "-"),
+    "sklearn-minibatch-1024": (TEAL, "--"),
 }
 LABEL = 0.135  # inches between the labels of two lines
 
@@ -208,7 +208,8 @@ def _curves(axes: "Axes", results: Results, along: str, workloads: Sequence[Work
         at = [(x, spread.middle) for x, spread in spreads if spread]
         if not at:
             continue
-        colour, style, name = FEATURED.get(key, (FAINT, "-", ""))
+        colour, style = FEATURED.get(key, (FAINT, "-"))
+        name = results.systems[key].name if key in FEATURED else ""
         wide = 3.0 if key == OURS else 1.5 if name else 0.9
         dot = {"marker": "o", "markersize": 5 if key == OURS else 3} if name or len(at) == 1 else {}
         axes.plot(*zip(*at, strict=True), color=colour, linestyle=style, linewidth=wide, **dot)
@@ -221,7 +222,7 @@ def _curves(axes: "Axes", results: Results, along: str, workloads: Sequence[Work
     places = [getattr(it, along) for it in workloads]
     axes.set_xticks(places, [str(at) for at in places])
     axes.minorticks_off()
-    axes.set_xlim(places[0] / 1.25, places[-1] * (places[-1] / places[0]) ** 0.75)
+    axes.set_xlim(places[0] / 1.25, places[-1] * (places[-1] / places[0]) ** 0.85)
     axes.spines["bottom"].set_bounds(places[0] / 1.25, places[-1] * 1.1)
     _guide(axes, ends, along, places)
     _label(axes, ends, places[-1])

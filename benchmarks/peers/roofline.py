@@ -10,13 +10,15 @@ import argparse
 import json
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 
 import numpy as np
 from numpy.typing import DTypeLike
 
+from benchmarks.peers.kernels import points
 from benchmarks.peers.results import Kernel
+from benchmarks.quality.progress import Progress
 from benchmarks.speed import counts, in_a_process, learn_time, processor
 from gaussian_neurons import Neurons, _core
 from gaussian_neurons.learning import native
@@ -40,14 +42,14 @@ PROBES = {"float32": _core.measure_core_single, "float64": _core.measure_core_do
 
 
 def measure(
-    repetitions: int, progress: Callable[[str], None], shapes: Sequence[tuple[int, int, bool]] = SHAPES
+    repetitions: int, progress: Progress, shapes: Sequence[tuple[int, int, bool]] = SHAPES
 ) -> list[Kernel]:
-    """Every shape on every instruction set; `progress` is told which shape begins."""
+    """Every shape on every instruction set; `progress` hears of each shape once."""
     found = []
     for K, D, double in shapes:
-        progress(f"the core alone, K = {K}, D = {D}")
-        rows = in_a_process(json.dumps([K, D, double, repetitions]), {}, module="benchmarks.peers.roofline")
-        found += [Kernel(**row) for row in rows]
+        progress.say(f"the core alone, K = {K}, D = {D}")
+        job = json.dumps([K, D, double, repetitions])
+        found += [Kernel(**row) for row in in_a_process(job, {}, module="benchmarks.peers.roofline")]
     return found
 
 
@@ -133,10 +135,10 @@ def main() -> None:
     if arguments.job:
         print(json.dumps(run_job(json.loads(arguments.job))))
         return
-    from benchmarks.peers.kernels import points
-
     print(f"{processor()}, one core")
-    for point in points(measure(arguments.repetitions, print)):
+    with Progress(len(SHAPES)) as progress:
+        found = measure(arguments.repetitions, progress)
+    for point in points(found):
         print(
             f"{point.K:>5} {point.D:>4} {point.instruction_set:>9} {point.precision:>8} "
             f"{point.seconds.middle * 1e6:>10.2f} us {point.gigaflops:>6.1f} GF/s "
