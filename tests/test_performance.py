@@ -123,6 +123,7 @@ def told_elsewhere(monkeypatch):
     claims.claims = lambda results: [
         SimpleNamespace(text="Faster than a|b", figure="17 times", holds=True),
         SimpleNamespace(text="Smaller than any", figure="9 MiB", holds=False),
+        SimpleNamespace(text="Older than all", figure="", holds=None),
     ]
     growth.slopes = lambda results: {
         OURS: {"N": 1.0, "D": 0.987, "K": None},
@@ -148,6 +149,7 @@ def test_the_document_tells_what_was_measured(tmp_path):
         assert (tmp_path / "performance" / f"{name}.png").stat().st_size > 1000
     assert "| Faster than a\\|b | 17 times | yes |" in text
     assert "| Smaller than any | 9 MiB | **no** |" in text
+    assert "| Older than all |  | not measured |" in text
     ours, birch = row(text, "**Gaussian neurons, float32**"), row(text, "Birch")
     assert ours[3:] == ["2,440,000", "0.410", "1.00", "0.203", "2.00"]
     assert birch[3:6] == ["34,200", "29.2", "71.2"]  # 28 µs + 400 · 3 ns

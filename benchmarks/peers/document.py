@@ -50,7 +50,7 @@ class Claim(Protocol):
 
     text: str
     figure: str
-    holds: bool
+    holds: bool | None  # None where nothing was measured
 
 
 Slopes = Mapping[str, Mapping[str, float | None]]
@@ -126,7 +126,8 @@ def _machine(results: Results) -> str:
 
 
 def _claims(claims: Sequence[Claim]) -> str:
-    rows = [(claim.text, claim.figure, "yes" if claim.holds else "**no**") for claim in claims]
+    words = {True: "yes", False: "**no**", None: "not measured"}
+    rows = [(claim.text, claim.figure, words[claim.holds]) for claim in claims]
     return _section("What is claimed", table(("claim", "measured", "holds"), rows)) if rows else ""
 
 
@@ -205,7 +206,8 @@ def _growth(results: Results, slopes: Slopes) -> str:
         return ""
     words = (
         "The power with which time grows: with 0 it does not, with 1 twice as many take twice the time, "
-        "with 2 four times.\n"
+        "with 2 four times. With N it is the time for all of N samples, so that 1 means: a sample costs "
+        "the same whenever it comes; with D and K, the time for one.\n"
     )
     return _section("Growth", words, table(("", "samples, N", "columns, D", "neurons, K"), rows))
 
