@@ -29,6 +29,14 @@ bench: .venv/ready-dev  ## speed and memory beside the NumPy reference; samplers
 bench-repulsion: .venv/ready-dev  ## what repulsion at every r-th sample changes, and saves; some minutes
 	@OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.repulsion $(OPTIONS)
 
+# Files may also be named as goals: make bench-compare old.json new.json
+NAMED := $(filter %.json,$(MAKECMDGOALS))
+bench-compare: .venv/ready-dev  ## two results of bench-peers, A=old.json B=new.json: is anything slower?
+	@$(BIN)/python -m benchmarks.peers.compare $(A) $(B) $(NAMED) $(OPTIONS)
+
+.PHONY: bench-compare $(NAMED)
+$(NAMED): ; @:
+
 pictures: .venv/ready-dev  ## the pictures of docs/any-data.md
 	@$(BIN)/python -m benchmarks.pictures
 

@@ -22,6 +22,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -43,22 +44,35 @@ ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "
 KEEP_MEMORY = {"MALLOC_MMAP_THRESHOLD_": str(1 << 30), "MALLOC_TRIM_THRESHOLD_": str(1 << 31)}
 
 
-def budget(K: int, D: int, widths: bool, core: dict[str, float], measured: float) -> dict[str, float]:
-    """Parts of a sample's time, counted in multiply-adds at the peak and exponentials at their rate.
+@dataclass(frozen=True)
+class Counts:
+    """What one sample costs."""
+
+    needed: float  # multiply-adds that the equations need
+    done: float  # multiply-adds that the core does
+    exponentials: float
+
+
+def counts(K: int, D: int, widths: bool, lanes: int, group: int) -> Counts:
+    """Multiply-adds and exponentials of a sample.
 
     The equations need, for each pair of neurons, D to measure it (subtractions count as free) and 2 D to
     move both; for each neuron, D to measure the sample, and once more after moving where widths are
     learned, and D to move. The core does more: whole vectors, whole squares of pairs.
     """
-    lanes, group = int(core["lanes"]), int(core["group"])
-    peak, exponentials = core["multiply_adds"] * 1e9, core["exponentials"] * 1e9
     stride = -(-K // lanes) * lanes
     moved = min(-(-K // group) * group, stride)
     pairs = sum(min((row // group + 1) * group, stride) for row in range(K))
     needed = K * (K - 1) / 2 * 3 * D + (3 if widths else 2) * K * D
     done = pairs * D + K * moved * D + (4 if widths else 3) * moved * D
-    exps = 2 * pairs + K * stride + 3 * stride if widths else pairs + stride
-    parts = [needed / peak, (done - needed) / peak, exps / exponentials]
+    return Counts(needed, done, 2 * pairs + K * stride + 3 * stride if widths else pairs + stride)
+
+
+def budget(K: int, D: int, widths: bool, core: dict[str, float], measured: float) -> dict[str, float]:
+    """Parts of a sample's time, counted in multiply-adds at the peak and exponentials at their rate."""
+    peak, exponentials = core["multiply_adds"] * 1e9, core["exponentials"] * 1e9
+    count = counts(K, D, widths, int(core["lanes"]), int(core["group"]))
+    parts = [count.needed / peak, (count.done - count.needed) / peak, count.exponentials / exponentials]
     return dict(zip(PARTS, [*(part / measured for part in parts), 1 - sum(parts) / measured], strict=True))
 
 

@@ -1,0 +1,72 @@
+"""What the turns of the core alone say: a point for each shape, precision and instruction set."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from statistics import median
+from typing import Self
+
+from benchmarks.peers.results import Kernel, Spread
+
+BYTES = {"float32": 4, "float64": 8}
+
+
+@dataclass(frozen=True)
+class Point:
+    """The turns of one kernel. Shares are of a sample's time; each turn has its own peak beside it."""
+
+    K: int
+    D: int
+    precision: str
+    instruction_set: str
+    seconds: Spread  # a sample
+    share: Spread  # what the equations need, at the peak: the share of the peak
+    padding: float  # multiply-adds that are done beyond that, at the peak
+    memory: float  # what must move at least, at the bandwidth
+    peak: float  # operations a second
+    bandwidth: float  # bytes a second
+    intensity: float  # operations that the equations need for each byte that must move
+    layer: int  # bytes: centers twice, pairs and weights
+
+    @classmethod
+    def of(cls, turns: list[Kernel]) -> Self:
+        """Of the turns of one kernel."""
+        one = turns[0]
+        size = BYTES[one.precision]
+        return cls(
+            one.K,
+            one.D,
+            one.precision,
+            one.instruction_set,
+            Spread.of([turn.seconds for turn in turns]),
+            Spread.of([turn.needed / turn.peak / turn.seconds for turn in turns]),
+            median((turn.done - turn.needed) / turn.peak / turn.seconds for turn in turns),
+            median(turn.numbers * size / turn.bandwidth / turn.seconds for turn in turns),
+            2 * median(turn.peak for turn in turns),
+            median(turn.bandwidth for turn in turns),
+            2 * one.needed / (one.numbers * size),
+            2 * one.K * (one.D + one.K) * size,
+        )
+
+    @property
+    def gigaflops(self) -> float:
+        """Billions of needed operations a second."""
+        return self.share.middle * self.peak / 1e9
+
+    @property
+    def rest(self) -> float:
+        """The share of the time that no multiply-add explains: exponentials, and waiting."""
+        return max(0.0, 1 - self.share.middle - self.padding)
+
+
+def points(kernels: Iterable[Kernel]) -> list[Point]:
+    """A point for each, in the order in which they were first measured."""
+    found: dict[tuple[int, int, str, str], list[Kernel]] = {}
+    for kernel in kernels:
+        key = (kernel.K, kernel.D, kernel.precision, kernel.instruction_set)
+        found.setdefault(key, []).append(kernel)
+    return [Point.of(turns) for turns in found.values()]
+
+
+def widest(kernels: list[Kernel]) -> str:
+    """The widest instruction set: the one that is measured first."""
+    return kernels[0].instruction_set
