@@ -33,47 +33,64 @@ struct Session {
 
 // ---- one sample, in its cases ---------------------------------------------------------------------
 
+// A sample, and how it is to be learned.
+template <class T>
+struct Sample {
+    const T* x;
+    T width;
+    bool repels;    // centers repel each other, too
+    const T* next;  // the next sample, if at that one they do not
+    bool measured;  // this sample's distances are known
+};
+
+template <class S>
+void attract(const Layer<S>& layer, Rule rule, const Sample<typename S::number>& sample) {
+    if (!sample.measured) measure_sample(layer, sample.x);
+    if (sample.next)
+        attract<true>(layer, rule, sample.x, sample.next);
+    else
+        attract<false>(layer, rule, sample.x, sample.next);
+}
+
 template <class S, class Weigh>
 struct Centers {
-    using T = typename S::number;
+    static constexpr bool measures_next = true;
     static void begin(Layer<S>&) {}
-    static void learn(Session<S>& session, Rule rule, bool repel, const T* x, T) {
+    static void learn(Session<S>& session, Rule rule, const Sample<typename S::number>& sample) {
         Layer<S>& layer = session.layer;
-        if (!repel)
-            attract(layer, rule, x);
+        if (!sample.repels)
+            attract(layer, rule, sample);
         else if (rule.lists && session.near.hold(layer))
-            learn_listed(layer, session.near, rule, Weigh(layer, rule), x);
+            learn_listed(layer, session.near, rule, Weigh(layer, rule), sample.x);
         else
-            learn_centers<false>(layer, rule, Weigh(layer, rule), x);
+            learn_centers<false>(layer, rule, Weigh(layer, rule), sample.x);
     }
 };
 
 template <class S>
 struct Widths {
-    using T = typename S::number;
-    static void begin(Layer<S>& layer) { measure(layer); }
-    static void learn(Session<S>& session, Rule rule, bool, const T* x, T sample_width) {
-        measure_sample(session.layer, x);
-        adapt(session.layer, rule, sample_width);
+    static constexpr bool measures_next = false;
+    static void begin(Layer<S>& layer) { measure(layer, nullptr); }
+    static void learn(Session<S>& session, Rule rule, const Sample<typename S::number>& sample) {
+        measure_sample(session.layer, sample.x);
+        adapt(session.layer, rule, sample.width);
     }
 };
 
 // The pairs that Equation 2 needs after the centers moved serve the next sample's Equation 1.
 template <class S>
 struct Both {
-    using T = typename S::number;
-    static void begin(Layer<S>& layer) { measure(layer); }
-    static void learn(Session<S>& session, Rule rule, bool repel, const T* x, T sample_width) {
+    static constexpr bool measures_next = false;
+    static void begin(Layer<S>& layer) { measure(layer, nullptr); }
+    static void learn(Session<S>& session, Rule rule, const Sample<typename S::number>& sample) {
         Layer<S>& layer = session.layer;
-        if (repel) {
-            measure_sample(layer, x);
-            learn_centers<true>(layer, rule, OwnWidths<S>(layer, rule), x);
-        } else {
-            attract(layer, rule, x);
-        }
-        measure(layer);
-        measure_sample(layer, x);
-        adapt(layer, rule, sample_width);
+        measure_sample(layer, sample.x);
+        if (sample.repels)
+            learn_centers<true>(layer, rule, OwnWidths<S>(layer, rule), sample.x);
+        else
+            attract<false>(layer, rule, sample.x, nullptr);
+        measure(layer, sample.x);
+        adapt(layer, rule, sample.width);
     }
 };
 
@@ -83,9 +100,13 @@ template <class S, class Case>
 Outcome learn_all(Session<S>& session, Rule rule, long n, const typename S::number* samples,
                   const typename S::number* sample_widths) {
     Layer<S>& layer = session.layer;
+    auto repels = [&](long t) { return (rule.since_repulsion + t + 1) % rule.repulsion_every == 0; };
+    long measured = -1;  // the sample whose distances are known already
     auto learn = [&](long t) {
-        bool repel = (rule.since_repulsion + t + 1) % rule.repulsion_every == 0;
-        Case::learn(session, rule, repel, samples + t * layer.D, sample_widths ? sample_widths[t] : 0);
+        bool fuse = Case::measures_next && !repels(t) && t + 1 < n && !repels(t + 1);
+        Case::learn(session, rule, {samples + t * layer.D, sample_widths ? sample_widths[t] : 0, repels(t),
+                                    fuse ? samples + (t + 1) * layer.D : nullptr, measured == t});
+        measured = fuse ? t + 1 : -1;
     };
     Case::begin(layer);
     for (long begin = 0; begin < n; begin += samples_between_checks) {
@@ -95,6 +116,7 @@ Outcome learn_all(Session<S>& session, Rule rule, long n, const typename S::numb
         if (layer.valid()) continue;
         layer.restore();  // a number that is not finite stays so: go back and see where it began
         Case::begin(layer);
+        measured = -1;
         for (long t = begin; t < end; ++t) {
             layer.save();
             learn(t);

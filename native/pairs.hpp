@@ -157,18 +157,22 @@ GN_INLINE void store_rows(typename V::number* to, long stride, const typename V:
     for (long r = 0; r < R; ++r) store<V>(to + r * stride, rows[r]);
 }
 
-// All pairs, into layer.pairs.
+// All pairs, into layer.pairs; and the sample, if there is one, with the last group, whose rows meet every lane.
 template <class S>
-void measure(const Layer<S>& layer) {
+void measure(const Layer<S>& layer, const typename S::number* x) {
     const long stride = layer.rows;
     for (long row = 0; row < layer.K; row += group) {
         with_rows(layer.K - row, [&](auto R) {
             for_lanes<S>(0, computed_lanes(layer, row), [&](auto v, long lane) {
                 using Vector = decltype(v);
                 const Consecutive<R()> rows{row};
-                measure_tile<Vector, false>(layer, rows, lane, nullptr, [&](const auto& sum) {
+                auto use = [&](const auto& sum) {
                     store_rows<Vector>(layer.pairs + row * stride + lane, stride, sum);
-                });
+                };
+                if (x && row + group >= layer.K)
+                    measure_tile<Vector, true>(layer, rows, lane, x, use);
+                else
+                    measure_tile<Vector, false>(layer, rows, lane, x, use);
             });
         });
         for (long lane = 0; lane < row; lane += group)
@@ -177,21 +181,27 @@ void measure(const Layer<S>& layer) {
     }
 }
 
+// Call f on each dimension, and with which of four sums it belongs to, that need not wait for each other.
+template <class F>
+GN_INLINE void for_dimensions(long D, F f) {
+    long d = 0;
+    for (; d + 4 <= D; d += 4) {
+        GN_UNROLL
+        for (long k = 0; k < 4; ++k) f(d + k, k);
+    }
+    for (; d < D; ++d) f(d, 0);
+}
+
 // |mu_i - x|^2 alone.
 template <class S>
 void measure_sample(const Layer<S>& layer, const typename S::number* x) {
-    using V = typename S::vector;
     for (long lane = 0; lane < layer.lanes; lane += S::lanes) {
-        V sum[4] = {};
         const auto* center = layer.centers + layer.place(lane);
-        auto add = [&](long d, V& to) {
-            V difference = load<S>(center + d * layer.pitch) - x[d];
-            to += difference * difference;
-        };
-        long d = 0;
-        for (; d + 4 <= layer.D; d += 4)
-            for (long k = 0; k < 4; ++k) add(d + k, sum[k]);
-        for (; d < layer.D; ++d) add(d, sum[0]);
+        typename S::vector sum[4] = {};
+        for_dimensions(layer.D, [&](long d, long part) {
+            auto difference = load<S>(center + d * layer.pitch) - x[d];
+            sum[part] += difference * difference;
+        });
         store<S>(layer.distance + lane, (sum[0] + sum[1]) + (sum[2] + sum[3]));
     }
 }

@@ -200,18 +200,24 @@ GN_INLINE void learn_centers(Layer<S>& layer, Rule rule, const Weigh& weigh, con
         learn_blocks<Measured>(layer, rule, weigh, x);
 }
 
-// The first half of Equation 1 alone: mu_i += eta f_i(x) / sigma_i (x - mu_i).
-template <class S>
-void attract(const Layer<S>& layer, Rule rule, const typename S::number* x) {
+// The first half of Equation 1 alone, mu_i += eta f_i(x) / sigma_i (x - mu_i), for a sample that was measured;
+// and where the next one wants no more either, that one's distances in the same pass.
+template <bool Next, class S>
+void attract(const Layer<S>& layer, Rule rule, const typename S::number* x, const typename S::number* next) {
     using V = typename S::vector;
-    measure_sample(layer, x);
     for (long lane = 0; lane < layer.lanes; lane += S::lanes) {
-        V pull = pull_of<S>(layer, rule, lane);
+        V pull = pull_of<S>(layer, rule, lane), sum[4] = {};
         auto* center = layer.centers + layer.place(lane);
-        for (long d = 0; d < layer.D; ++d, center += layer.pitch) {
-            V at = load<S>(center);
-            store<S>(center, at + pull * (x[d] - at));
-        }
+        for_dimensions(layer.D, [&](long d, long part) {
+            V at = load<S>(center + d * layer.pitch);
+            at += pull * (x[d] - at);
+            store<S>(center + d * layer.pitch, at);
+            if constexpr (Next) {
+                V difference = at - next[d];
+                sum[part] += difference * difference;
+            }
+        });
+        if constexpr (Next) store<S>(layer.distance + lane, (sum[0] + sum[1]) + (sum[2] + sum[3]));
     }
 }
 
