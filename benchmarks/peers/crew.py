@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Self
@@ -9,7 +10,7 @@ from typing import Any, Self
 from benchmarks.peers.worker import ENVIRONMENT, Failed, serve
 
 START_UP = 120.0  # seconds in which a process imports what it needs
-LIMIT = 20.0  # seconds for an answer
+LIMIT = 10.0  # seconds for an answer
 TABLE = "benchmarks.peers.systems"
 
 
@@ -59,7 +60,7 @@ class Crew:
         context = multiprocessing.get_context("spawn")  # never forked: threads of libraries would be lost
         ours, theirs = context.Pipe()
         process = context.Process(target=serve, args=(theirs, self.table, key, self.core), daemon=True)
-        with _environment(ENVIRONMENT):
+        with _environment(ENVIRONMENT), _deaf_to_interrupts():
             process.start()
         theirs.close()
         self._workers[key] = process, ours
@@ -69,6 +70,16 @@ class Crew:
         process.kill()
         process.join()
         pipe.close()
+
+
+@contextmanager
+def _deaf_to_interrupts() -> Iterator[None]:
+    """What is started meanwhile stays so: Ctrl-C is for the one who asks."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager

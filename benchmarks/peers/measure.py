@@ -46,7 +46,10 @@ def measure_workload(
     """Turns of all systems, in another order in each repetition. Returns the samples in a turn of each."""
     path = folder / "samples.npy"
     path.unlink(missing_ok=True)  # those of an earlier workload may still be mapped
-    np.save(path, workload.draw(workload.rows))
+    x, remark = workload.draw(workload.rows)
+    np.save(path, x)
+    del x
+    results.workloads[key] = workload.record(key, remark)
     samples: dict[str, int] = {}
     for name, system in systems.items():
         progress.say(f"{key}: {name}, first result and warm-up")
@@ -85,6 +88,8 @@ def begin(
     needed = system.bytes(Task(workload.K, workload.D)) if system.bytes else 0.0
     if needed > MOST_MEMORY:
         raise Refused(f"needs {needed / 2**30:.1f} GiB, over {MOST_MEMORY / 2**30:g} GiB")
+    if why := too_slow_already(results, name, workload.K, workload.D):
+        raise Refused(why)
     crew.ask(name, "open", path, workload.K, workload.D)
     first = crew.ask(name, "first")
     samples: int = crew.ask(name, "fill", plan.seconds)
@@ -93,6 +98,17 @@ def begin(
     if mebibytes is not None:
         results.memory.append(Memory(name, key, mebibytes))
     return samples
+
+
+def too_slow_already(results: Results, name: str, K: int, D: int) -> str | None:
+    """Why a system need not be tried, where it was too slow with no more neurons and no more columns."""
+    for each in results.refusals:
+        smaller = results.workloads.get(each.workload)
+        if each.system != name or smaller is None or not each.why.startswith("took over"):
+            continue
+        if smaller.K <= K and smaller.D <= D:
+            return f"{each.why.split(' with ')[0]} with K = {smaller.K}, D = {smaller.D} already"
+    return None
 
 
 def measure_lengths(
@@ -126,7 +142,11 @@ def measure_imports(
         for name, system in systems.items():
             progress.say(f"{name}: import")
             if system.imports not in took:
-                took[system.imports] = import_seconds(system.imports, core)
+                try:
+                    took[system.imports] = import_seconds(system.imports, core)
+                except Refused as reason:
+                    results.refusals.append(Refusal(name, "import", str(reason)))
+                    continue
             results.imports.append(Import(name, repetition, took[system.imports], base))
 
 
@@ -140,5 +160,5 @@ def import_seconds(statement: str, core: int | None) -> float:
         text=True,
     )
     if done.returncode:
-        raise RuntimeError(f"{statement!r} failed in a fresh interpreter: {done.stderr.strip()[-200:]}")
+        raise Refused(f"{statement!r} failed in a fresh interpreter: {done.stderr.strip()[-200:]}")
     return float(done.stdout.split()[-1])

@@ -9,7 +9,6 @@ import gc
 import importlib
 import multiprocessing
 import os
-import signal
 import threading
 import time
 import warnings
@@ -31,7 +30,7 @@ ENVIRONMENT = ONE_THREAD | {
     "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1",
     "JAX_PLATFORMS": "cpu",
 }
-SLOWEST = 4.0  # seconds that the fewest samples may take
+SLOWEST = 3.0  # seconds that the fewest samples may take
 
 
 @dataclass(frozen=True)
@@ -86,8 +85,8 @@ class Bench:
                 begin += n
                 took = min(took, self._learn(model, begin, n))
             if took > SLOWEST:
-                raise TooSlow(f"{n} samples take {took:.1f} s, over {SLOWEST:g} s")
-            wanted = min(n * min(seconds / max(took, 1e-9), 16.0), model.most or np.inf)
+                raise TooSlow(f"took over {SLOWEST:g} s for {n} samples: {took:.1f} s")
+            wanted = min(n * min(seconds / max(took, 1e-9), 16.0), self._most(model))
             if took > seconds / 2 or wanted < 1.5 * n:
                 return max(n, round(wanted / model.portion) * model.portion)
             begin, n = begin + n, -(-int(wanted) // model.portion) * model.portion
@@ -117,6 +116,10 @@ class Bench:
         """Seconds that a new model takes for so many samples."""
         return self._learn(self.system.make(self.task), 0, n)
 
+    def _most(self, model: Learner) -> float:
+        """Samples that may be asked for at most: one that begins anew takes none of them twice."""
+        return min(model.most or np.inf, self._count if self.system.again else np.inf)
+
     def _learn(self, model: Learner, begin: int, n: int) -> float:
         return self._time(model, self._rows(model, begin, n))
 
@@ -138,12 +141,17 @@ class Bench:
 
     def _pieces(self, begin: int, n: int) -> Iterator[tuple[int, int]]:
         """Where samples lie among those drawn: after the last one comes the first one again."""
-        count = len(self.samples) // 1024 * 1024 or len(self.samples)  # whole portions
+        begin = 0 if self.system.again else begin
         while n > 0:
-            start = begin % count
-            length = min(n, count - start)
+            start = begin % self._count
+            length = min(n, self._count - start)
             yield start, length
             begin, n = begin + length, n - length
+
+    @property
+    def _count(self) -> int:
+        """Samples that there are, in whole portions of all systems."""
+        return len(self.samples) // 1024 * 1024 or len(self.samples)
 
     def _copy(self, begin: int, n: int) -> Any:
         return np.array(self.samples[begin : begin + n])
@@ -158,7 +166,6 @@ def _give_back() -> None:
 
 def serve(pipe: Connection, table: str, key: str, core: int | None) -> None:
     """Answer until nobody asks any more. `table` is the module that holds SYSTEMS."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the one who asks
     threading.Thread(target=_follow_parent, daemon=True).start()
     os.environ.update(ENVIRONMENT)
     if core is not None:

@@ -31,11 +31,11 @@ class Workload:
     name: str
     K: int
     D: int
-    draw: Callable[[int], Array]  # so many samples, float32, the same each time
+    draw: Callable[[int], tuple[Array, str]]  # so many samples, float32, the same each time; and a remark
 
-    def record(self, key: str) -> results.Workload:
+    def record(self, key: str, remark: str = "") -> results.Workload:
         """As it is kept."""
-        return results.Workload(key, self.name, self.K, self.D)
+        return results.Workload(key, self.name + remark, self.K, self.D)
 
     @property
     def rows(self) -> int:
@@ -48,35 +48,36 @@ def folder() -> Path | None:
     return None if os.environ.get(VARIABLE) else BESIDE
 
 
-def mnist_patches(size: int) -> Callable[[int], Array]:
+def mnist_patches(size: int) -> Callable[[int], tuple[Array, str]]:
     """Of MNIST, where it is; else of the 5,000 digits that come with a package."""
 
-    def draw(count: int) -> Array:
+    def draw(count: int) -> tuple[Array, str]:
+        remark = ""
         try:
             data = datasets.mnist(directory=folder(), download=False)
         except AbsentData:
-            data = datasets.mnist_sample()
-        return Patches(data.images, size=size, seed=0).read(count)
+            data, remark = datasets.mnist_sample(), ", 5,000 of its digits"
+        return Patches(data.images, size=size, seed=0).read(count), remark
 
     return draw
 
 
-def cifar_patches(count: int) -> Array:
+def cifar_patches(count: int) -> tuple[Array, str]:
     """Of CIFAR-10, which has to be there."""
     data = datasets.cifar10(directory=folder(), download=False)
-    return Patches(data.images, size=5, seed=0).read(count)
+    return Patches(data.images, size=5, seed=0).read(count), ""
 
 
-def mixture(K: int, D: int) -> Callable[[int], Array]:
+def mixture(K: int, D: int) -> Callable[[int], tuple[Array, str]]:
     """K / 2 round clusters of equal weight anywhere in the unit cube, cut off at its faces."""
 
-    def draw(count: int) -> Array:
+    def draw(count: int) -> tuple[Array, str]:
         random = np.random.default_rng(0)
         places = random.random((K // 2, D), np.float32)
         x = random.standard_normal((count, D), np.float32)
         x *= SPREAD
         x += places[random.integers(K // 2, size=count)]
-        return x.clip(0, 1, out=x)
+        return x.clip(0, 1, out=x), ""
 
     return draw
 
