@@ -321,7 +321,7 @@ def test_systems_take_turns_in_their_own_processes(tmp_path):
         assert turns[1].begin == turns[0].begin + turns[0].samples
         assert all(turn.seconds > 0 and turn.samples == left[key] for turn in turns)
     assert {each.system for each in results.firsts} == {each.system for each in results.memory} == set(left)
-    assert [(turn.begin, turn.samples) for turn in results.lengths] == [(0, 1024), (0, 1024)]
+    assert [(turn.begin, turn.samples) for turn in results.lengths] == [(1, 1024), (1, 1024)]
     assert results.workloads["tiny"] == Workload("tiny", "tiny", 4, 3)
     assert "breaks: ValueError: no such thing" in table.workload(results, "tiny")
 

@@ -17,7 +17,7 @@ from benchmarks.peers.worker import ENVIRONMENT
 from benchmarks.peers.workloads import Workload
 from benchmarks.quality.progress import Progress
 
-LENGTHS = (1024, 4096, 16384, 65536)  # whole portions of all systems
+LENGTHS = (1024, 4096, 16384, 65536, 262144)  # whole portions of all systems
 LONGEST = 8.0  # seconds that a length may be expected to take
 SHORT = 0.5  # seconds below which a length is measured more than once
 BASE = "import numpy, sklearn"
@@ -114,7 +114,10 @@ def too_slow_already(results: Results, name: str, K: int, D: int) -> str | None:
 def measure_lengths(
     crew: Crew, names: list[str], key: str, plan: Plan, results: Results, progress: Progress
 ) -> None:
-    """A new model for each number of samples, of the workload that is open; short ones several times."""
+    """A new model for each number of samples, of the workload that is open; short ones several times.
+
+    What it does once, with the samples that it cannot begin without, is not counted.
+    """
     last = dict.fromkeys(names, 0.0)
     for length in plan.lengths:
         for repetition in range(min(3, plan.repetitions)):
@@ -124,12 +127,12 @@ def measure_lengths(
                 if not worth:
                     continue
                 try:
-                    last[name] = crew.ask(name, "length", length)
+                    before, last[name] = crew.ask(name, "length", length)
                 except Refused as reason:
                     results.refusals.append(Refusal(name, key, f"{length} samples: {reason}"))
                     last[name] = np.inf
                     continue
-                results.lengths.append(Turn(name, key, repetition, 0, length, last[name]))
+                results.lengths.append(Turn(name, key, repetition, before, length, last[name]))
 
 
 def measure_imports(

@@ -112,9 +112,13 @@ class Bench:
         self.begin += 0 if self.system.again else n
         return begin, took
 
-    def length(self, n: int) -> float:
-        """Seconds that a new model takes for so many samples."""
-        return self._learn(self.system.make(self.task), 0, n)
+    def length(self, n: int) -> tuple[int, float]:
+        """A new model that has just begun: samples that it began with, and seconds for so many more."""
+        model = self.system.make(self.task)
+        if self.system.again:
+            return 0, self._learn(model, 0, n)
+        self._learn(model, 0, model.first)
+        return model.first, self._learn(model, model.first, n)
 
     def _most(self, model: Learner) -> float:
         """Samples that may be asked for at most: one that begins anew takes none of them twice."""
