@@ -10,8 +10,14 @@ from typing import Any, Self
 from benchmarks.peers.worker import ENVIRONMENT, Failed, serve
 
 START_UP = 120.0  # seconds in which a process imports what it needs
-LIMIT = 10.0  # seconds for an answer
+LIMIT = 15.0  # seconds for an answer
 TABLE = "benchmarks.peers.systems"
+STEPS = {
+    "open": "to begin",
+    "first": "for a first answer",
+    "fill": "to warm up",
+    "anew": "for its first turn",
+}
 
 
 class Refused(Exception):
@@ -45,7 +51,7 @@ class Crew:
             pipe.send((what, arguments))
             if not pipe.poll(limit):
                 self._end(key)
-                raise Refused(f"took over {limit:g} s")
+                raise Refused(f"took over {limit:g} s {STEPS.get(what, '')}".rstrip())
             answer = pipe.recv()
         except (EOFError, OSError):
             process.join(5)

@@ -88,7 +88,7 @@ def begin(
     needed = system.bytes(Task(workload.K, workload.D)) if system.bytes else 0.0
     if needed > MOST_MEMORY:
         raise Refused(f"needs {needed / 2**30:.1f} GiB, over {MOST_MEMORY / 2**30:g} GiB")
-    if why := too_slow_already(results, name, workload.K, workload.D):
+    if why := not system.again and too_slow_already(results, name, workload.K, workload.D):
         raise Refused(why)
     crew.ask(name, "open", path, workload.K, workload.D)
     first = crew.ask(name, "first")
@@ -101,14 +101,20 @@ def begin(
 
 
 def too_slow_already(results: Results, name: str, K: int, D: int) -> str | None:
-    """Why a system need not be tried, where it was too slow with no more neurons and no more columns."""
-    for each in results.refusals:
-        smaller = results.workloads.get(each.workload)
-        if each.system != name or smaller is None or not each.why.startswith("took over"):
-            continue
-        if smaller.K <= K and smaller.D <= D:
-            return f"{each.why.split(' with ')[0]} with K = {smaller.K}, D = {smaller.D} already"
-    return None
+    """Why a system need not be tried: it was too slow twice with no more neurons and no more columns.
+
+    Once may have been the machine.
+    """
+    smaller = [
+        (each.why, results.workloads[each.workload])
+        for each in results.refusals
+        if each.system == name and each.why.startswith("took over") and each.workload in results.workloads
+    ]
+    tried = [(why, on) for why, on in smaller if on.K <= K and on.D <= D]
+    if len(tried) < 2:
+        return None
+    why, on = tried[1]
+    return f"not tried: with K = {on.K}, D = {on.D} it {why}"
 
 
 def measure_lengths(

@@ -81,7 +81,7 @@ class Bench:
         begin = max(n, model.first)
         while True:
             took = self._learn(model, begin, n)
-            if took > seconds / 8:  # perhaps something was compiled meanwhile
+            if seconds / 8 < took < SLOWEST:  # perhaps something was compiled meanwhile
                 begin += n
                 took = min(took, self._learn(model, begin, n))
             if took > SLOWEST:
