@@ -24,6 +24,17 @@ class Odd(Whole):
         return rows
 
 
+class Slows(Odd):
+    """Takes 2 ms for a sample once it has seen 50."""
+
+    seen = 0
+
+    def learn(self, rows):
+        slow = max(0, min(len(rows), self.seen + len(rows) - 50))
+        self.seen += len(rows)
+        time.sleep(0.002 * slow)
+
+
 def breaks():
     raise ValueError("no such thing")
 
@@ -38,6 +49,8 @@ SYSTEMS = {
     "breaks": odd(breaks),
     "hangs": odd(lambda: time.sleep(60)),
     "dies": odd(lambda: os._exit(3)),
+    "slows": System("Slows", "numpy", "none", lambda task: Slows(None), "import numpy"),
+    "gathers": System("Gathers", "numpy", "none", lambda task: Slows(None, settled=50), "import numpy"),
     "large": System(
         "Large", "numpy", "none", lambda task: Odd(breaks), "import numpy", bytes=lambda task: 3.0 * 2**30
     ),

@@ -351,6 +351,13 @@ def test_who_is_too_slow_says_so(tmp_path, monkeypatch):
         bench("ours-float32", tmp_path).fill(0.01)
 
 
+def test_a_turn_shrinks_again_where_a_system_slows_down(tmp_path):
+    made = bench("slows", tmp_path)
+    made.samples = made.samples[:1024]
+    found = made.fill(0.02)
+    assert 1 <= found <= 20  # 2 ms for each sample from the 50th on; none before
+
+
 def test_who_was_too_slow_twice_for_smaller_sizes_is_not_tried_again():
     results = Results({})
     for key, K, D in (("a", 64, 2), ("b", 64, 16)):
@@ -382,6 +389,12 @@ def test_the_first_call_has_what_it_needs(tmp_path):
     assert made.first() > 0
     assert made.anew(1)[0] == 4  # K rows to begin with
     assert made.turn(3)[0] == 4
+
+
+def test_turns_begin_where_a_system_has_settled(tmp_path):
+    made = bench("gathers", tmp_path)
+    assert made.fill(0.02) <= 20  # not the many that it would gather in that time
+    assert made.anew(1)[0] == 50
 
 
 def test_samples_lie_in_the_domain():

@@ -39,12 +39,23 @@ class Task:
         return np.random.default_rng(0).random((self.K, self.D)).astype(dtype)
 
 
-class Learner(Protocol):
-    """A model that learns on from wherever it is."""
+@dataclass(kw_only=True)
+class Needs:
+    """How many rows a system has to be given."""
 
-    portion: int  # it is given multiples of so many rows
-    first: int  # rows that it needs before it can answer
-    most: int | None  # rows beyond which it would leave some out
+    portion: int = 1  # it is given multiples of so many
+    first: int = 1  # before it can answer
+    settled: int = 0  # before it does what it does from then on: some only gather at first
+    most: int | None = None  # beyond which it would leave some out
+
+
+class Learner(Protocol):
+    """A model that learns on from wherever it is, with what `Needs` has."""
+
+    portion: int
+    first: int
+    settled: int
+    most: int | None
 
     def rows(self, x: Array) -> Any: ...
 
@@ -54,14 +65,11 @@ class Learner(Protocol):
 
 
 @dataclass
-class Whole:
+class Whole(Needs):
     """An estimator whose `partial_fit` takes arrays of any length."""
 
     model: Any
     dtype: type = np.float32
-    portion: int = 1
-    first: int = 1
-    most: int | None = None
 
     def rows(self, x: Array) -> Array:
         return np.ascontiguousarray(x, self.dtype)
@@ -101,13 +109,10 @@ class Portions(Whole):
 
 
 @dataclass
-class InRiver:
+class InRiver(Needs):
     """One dictionary for each row."""
 
     model: Any
-    portion: int = 1
-    first: int = 1
-    most: int | None = None
 
     def rows(self, x: Array) -> list[dict[int, float]]:
         return [dict(enumerate(row)) for row in x.tolist()]
@@ -134,15 +139,12 @@ class InArtlib(Whole):
 
 
 @dataclass
-class InMiniSom:
+class InMiniSom(Needs):
     """The winner is found and the map updated, a sample at a time; rates fade over `horizon` samples."""
 
     model: Any
     horizon: int
     seen: int = 0
-    portion: int = 1
-    first: int = 1
-    most: int | None = None
 
     def rows(self, x: Array) -> Array:
         return x.astype(np.float64)
@@ -158,13 +160,10 @@ class InMiniSom:
 
 
 @dataclass
-class InFaiss:
+class InFaiss(Needs):
     """All rows at once, from the beginning each time."""
 
     make: Callable[[], Any]
-    first: int
-    most: int | None
-    portion: int = 1
     model: Any = None
 
     def rows(self, x: Array) -> Array:
@@ -179,16 +178,13 @@ class InFaiss:
 
 
 @dataclass
-class ByHand:
+class ByHand(Needs):
     """Our rule, written by hand: a function that changes the centers, or returns new ones."""
 
     step: Callable[[Any, Any, Rule], Any]
     centers: Any
     rule: Rule
     convert: Callable[[Array], Any]
-    portion: int = 1
-    first: int = 1
-    most: int | None = None
     dtype: type = np.float32
     call: int | None = None  # rows in a call; None: all
 
@@ -211,14 +207,11 @@ class ByHand:
 
 
 @dataclass
-class Competing:
+class Competing(Needs):
     """Krotov and Hopfield's hidden units."""
 
     weights: Array
     rule: Competition
-    portion: int = 1
-    first: int = 1
-    most: int | None = None
 
     def rows(self, x: Array) -> Array:
         return np.ascontiguousarray(x, np.float32)

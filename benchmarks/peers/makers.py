@@ -50,7 +50,7 @@ def ours(task: Task) -> Any:
 def ours_auto(task: Task) -> Learner:
     from gaussian_neurons import GaussianNeurons
 
-    return Whole(GaussianNeurons(task.K, random_state=SEED))
+    return Whole(GaussianNeurons(task.K, random_state=SEED), portion=1024, settled=2048)  # reviews and all
 
 
 def mini_batch(task: Task, size: int) -> Learner:
@@ -74,7 +74,7 @@ def k_means(task: Task) -> Learner:
 def stream_k_means(task: Task) -> Learner:
     from river import cluster
 
-    return InRiver(cluster.STREAMKMeans(n_clusters=task.K, seed=SEED))
+    return InRiver(cluster.STREAMKMeans(n_clusters=task.K, seed=SEED), portion=10)  # whole chunks
 
 
 def dbstream(task: Task) -> Learner:
@@ -86,13 +86,15 @@ def dbstream(task: Task) -> Learner:
 def denstream(task: Task) -> Learner:
     from river import cluster
 
-    return InRiver(cluster.DenStream(decaying_factor=0.01, beta=0.5, mu=2.5, epsilon=0.5, n_samples_init=10))
+    model = cluster.DenStream(decaying_factor=0.01, beta=0.5, mu=2.5, epsilon=0.5, n_samples_init=10)
+    return InRiver(model, settled=2 * model.n_samples_init)
 
 
 def clustream(task: Task) -> Learner:
     from river import cluster
 
-    return InRiver(cluster.CluStream(n_macro_clusters=task.K, seed=SEED))
+    model = cluster.CluStream(n_macro_clusters=task.K, seed=SEED)
+    return InRiver(model, portion=model.time_gap, settled=2 * model.max_micro_clusters)
 
 
 def minisom(task: Task) -> Learner:
@@ -124,7 +126,7 @@ def faiss(task: Task) -> Learner:
     import faiss
 
     faiss.omp_set_num_threads(1)
-    return InFaiss(lambda: faiss.Kmeans(task.D, task.K, seed=SEED), FEWEST * task.K, MOST * task.K)
+    return InFaiss(lambda: faiss.Kmeans(task.D, task.K, seed=SEED), first=FEWEST * task.K, most=MOST * task.K)
 
 
 def competing(task: Task) -> Learner:

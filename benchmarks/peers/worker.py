@@ -31,6 +31,7 @@ ENVIRONMENT = ONE_THREAD | {
     "JAX_PLATFORMS": "cpu",
 }
 SLOWEST = 3.0  # seconds that the fewest samples may take
+MOST_AT_ONCE = 4.0  # times as many samples are tried next: some systems slow down as they go
 
 
 @dataclass(frozen=True)
@@ -76,26 +77,28 @@ class Bench:
     def fill(self, seconds: float) -> int:
         """How many samples take about so long, once everything is compiled."""
         model = self.system.make(self.task)
-        n = model.first if self.system.again else model.portion
-        self._learn(model, 0, max(n, model.first))
-        begin = max(n, model.first)
+        fewest = model.first if self.system.again else model.portion
+        n, begin = fewest, max(fewest, model.first, model.settled)
+        self._learn(model, 0, begin)
         while True:
             took = self._learn(model, begin, n)
             if seconds / 8 < took < SLOWEST:  # perhaps something was compiled meanwhile
                 begin += n
                 took = min(took, self._learn(model, begin, n))
-            if took > SLOWEST:
-                raise TooSlow(f"took over {SLOWEST:g} s for {n} samples: {took:.1f} s")
-            wanted = min(n * min(seconds / max(took, 1e-9), 16.0), self._most(model))
+            if took * fewest / n > SLOWEST:
+                raise TooSlow(f"took over {SLOWEST:g} s for {fewest} samples: {took * fewest / n:.1f} s")
+            wanted = min(n * min(seconds / max(took, 1e-9), MOST_AT_ONCE), self._most(model))
             if took > seconds / 2 or wanted < 1.5 * n:
-                return max(n, round(wanted / model.portion) * model.portion)
+                return max(fewest, round(wanted / model.portion) * model.portion)
             begin, n = begin + n, -(-int(wanted) // model.portion) * model.portion
 
     def anew(self, n: int) -> tuple[int, float, float | None]:
         """A new model, which the turns go on with: samples learned, seconds, and MiB that this added."""
         self.model, self.begin = None, 0
-        count = max(n, self.system.make(self.task).first)
-        rows = self._rows(self.system.make(self.task), 0, count)
+        model = self.system.make(self.task)
+        count = max(n, model.first, model.settled)
+        rows = self._rows(model, 0, count)
+        del model
         _give_back()
         before = _forget_highest()
         self.model = self.system.make(self.task)
@@ -117,8 +120,9 @@ class Bench:
         model = self.system.make(self.task)
         if self.system.again:
             return 0, self._learn(model, 0, n)
-        self._learn(model, 0, model.first)
-        return model.first, self._learn(model, model.first, n)
+        begin = max(model.first, model.settled)
+        self._learn(model, 0, begin)
+        return begin, self._learn(model, begin, n)
 
     def _most(self, model: Learner) -> float:
         """Samples that may be asked for at most: one that begins anew takes none of them twice."""
