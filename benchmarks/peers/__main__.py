@@ -1,7 +1,7 @@
 """What a sample costs, beside what a user would pick instead: all systems in one run, turn by turn.
 
-    make bench-peers                                     # all of it, about 20 minutes
-    make bench-peers OPTIONS=--quick                     # a few workloads, about 3 minutes
+    make bench-peers                                     # all of it, half an hour at most
+    make bench-peers OPTIONS=--quick                     # a few workloads, some minutes
     make bench-peers OPTIONS='--systems ours-float32,rule-numba --workloads mnist-5x5'
 
 Each system has a process of its own, all on the same core with one thread each; they take turns, in another
