@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard native/*)
 
-.PHONY: demo test lint format bench bench-quality bench-repulsion pictures help clean
+.PHONY: demo test lint format bench bench-quality bench-peers bench-repulsion pictures help clean
 
 demo: .venv/ready-demo  ## learn the strokes of handwritten digits; leaves out/demo.png
 	@$(BIN)/gaussian-neurons demo
@@ -43,8 +43,11 @@ pictures: .venv/ready-dev  ## the pictures of docs/any-data.md
 bench-quality: .venv-bench/ready  ## clusters found beside other libraries, and while they drift; OPTIONS='--only ours'
 	@.venv-bench/bin/python -m benchmarks.quality $(OPTIONS)
 
-# The peers have an environment of their own: what they ask for shall not change what is tested.
-.venv/bin/pip .venv-bench/bin/pip:
+bench-peers: .venv-peers/ready  ## what a sample costs beside other libraries, turn by turn; OPTIONS=--quick
+	@.venv-peers/bin/python -m benchmarks.peers $(OPTIONS)
+
+# The peers have environments of their own: what they ask for shall not change what is tested.
+.venv/bin/pip .venv-bench/bin/pip .venv-peers/bin/pip:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "Python 3.11 or newer is needed; say which with: make PYTHON=python3.12 ..."; exit 1; }
 	@$(PYTHON) -m venv $(@:/bin/pip=)
@@ -64,8 +67,13 @@ bench-quality: .venv-bench/ready  ## clusters found beside other libraries, and 
 	@.venv-bench/bin/pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	@touch $@
 
+.venv-peers/ready: .venv-peers/bin/pip $(SOURCES)
+	@echo "Setting up .venv-peers: the core is compiled, and some large libraries are fetched to compare with."
+	@.venv-peers/bin/pip install --quiet --disable-pip-version-check --editable '.[peers]'
+	@touch $@
+
 help:  ## this
 	@grep -E "^[a-z-]+:.*##" Makefile | sed -E "s/:.*##/ /"
 
 clean:
-	rm -rf .venv .venv-bench build out
+	rm -rf .venv .venv-bench .venv-peers build out

@@ -1,0 +1,90 @@
+"""What was measured, in a terminal."""
+
+from statistics import median
+
+from benchmarks.peers.claims import claims, ratio
+from benchmarks.peers.growth import slopes
+from benchmarks.peers.results import Results, Spread
+from benchmarks.quality.table import text
+
+HEAD = ("", "samples/s", "us/sample", "middle half", "MiB", "first, ms", "times ours")
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """To so many digits, with commas; a dash for none."""
+    if value is None:
+        return "–"
+    if abs(value) >= 10 ** (digits - 1):
+        return f"{value:,.0f}"
+    return f"{value:#.{digits}g}".removesuffix(".")
+
+
+def systems(results: Results) -> str:
+    """Who is compared, and with what settings."""
+    return "\n".join(
+        f"{system.key}: {system.name}, {system.package} {system.version}\n    {system.settings}"
+        for system in results.systems.values()
+    )
+
+
+def workload(results: Results, key: str) -> str:
+    """All systems on one workload, the fastest first; those that refused below."""
+    it = results.workloads[key]
+    measured = [name for name, on in results.measured() if on == key]
+    measured.sort(key=lambda name: median(results.microseconds(name, key)))
+    refused = [
+        f"  {each.system}: {each.why}"
+        for each in results.refusals
+        if each.workload == key and each.system not in measured
+    ]
+    rows = [HEAD, *(_row(results, name, key) for name in measured)]
+    return "\n".join([f"{key}: {it.name}, K = {it.K}, D = {it.D}", "", text(rows), *refused])
+
+
+def _row(results: Results, name: str, key: str) -> tuple[str, ...]:
+    time = Spread.of(results.microseconds(name, key))
+    memory = [each.mebibytes for each in results.memory if (each.system, each.workload) == (name, key)]
+    first = [each.seconds * 1e3 for each in results.firsts if (each.system, each.workload) == (name, key)]
+    return (
+        name,
+        number(1e6 / time.middle),
+        number(time.middle),
+        f"{number(time.low)} to {number(time.high)}",
+        f"{memory[0]:.1f}" if memory else "–",
+        number(first[0] if first else None),
+        number(ratio(results, name, key)),
+    )
+
+
+def imports(results: Results) -> str:
+    """Seconds to import, beyond NumPy and scikit-learn."""
+    rows = [("import", "s", "beyond NumPy and scikit-learn, s")]
+    for key in results.systems:
+        times = [each for each in results.imports if each.system == key]
+        if times:
+            whole, more = (median(each.seconds for each in times), median(e.seconds - e.base for e in times))
+            rows.append((key, f"{whole:.2f}", f"{more:+.2f}"))
+    return text(rows)
+
+
+def growth(results: Results) -> str:
+    """Exponents."""
+    rows = [("time grows as", "N^", "D^", "K^")]
+    for key, found in slopes(results).items():
+        exponents = [found[letter] for letter in ("N", "D", "K")]
+        if any(value is not None for value in exponents):
+            rows.append((key, *("–" if value is None else f"{value:.2f}" for value in exponents)))
+    legend = "N: the time for N samples; D and K: the time for one, over the grid of rows"
+    return f"{text(rows)}\n{legend}" if len(rows) > 1 else "No growth: too few sizes were measured."
+
+
+def refusals(results: Results) -> str:
+    """Who was not measured, and why."""
+    lines = [f"  {each.system} on {each.workload}: {each.why}" for each in results.refusals]
+    return "\n".join(["Not measured:", *lines]) if lines else "All were measured."
+
+
+def shown(results: Results) -> str:
+    """What is said about speed, and whether this run bears it out."""
+    lines = [f"  {each.verdict:<12}  {each.text}: {each.figure or '–'}" for each in claims(results)]
+    return "\n".join(["Shown here:", *lines])
