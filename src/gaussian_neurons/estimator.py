@@ -34,6 +34,7 @@ NO_RESPONSE = (
 )
 LEAST_DRAWS = 100_000  # samples that fit presents at least, however few rows there are, at a given width ...
 LEAST_DRAWS_OF_A_LADDER = 20_000  # ... and where neurons start spread over the data
+PLAIN = (np.dtype(np.float32), np.dtype(np.float64))  # of rows that are read where they lie
 DRAWS_AT_ONCE = 4096
 NOTHING_LEARNED = (
     "no neuron learned: every row is labelled -1. The width may be too small for the distances in X, or the "
@@ -494,8 +495,21 @@ class GaussianNeurons(
         """Rows as they lie, if they hold numbers."""
         if isinstance(X, Stream):
             raise TypeError(f"rows are needed, got the stream {X!r}: use learn(stream, n_samples).")
+        if not first and self._are_plain_rows(X):
+            return X  # type: ignore[no-any-return]
         rows: Array = validate_data(self, X, reset=first, dtype="numeric", ensure_all_finite=False)
         return settings.as_numbers(rows)
+
+    def _are_plain_rows(self, X: Any) -> bool:
+        """Whether scikit-learn's checks, which take longer than a row does, would find nothing to say."""
+        return (
+            type(X) is np.ndarray
+            and X.dtype in PLAIN
+            and X.ndim == 2
+            and len(X) > 0
+            and X.shape[1] == self.n_features_in_
+            and not hasattr(self, "feature_names_in_")
+        )
 
     @property
     def _found(self) -> Found:

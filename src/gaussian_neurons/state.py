@@ -49,7 +49,7 @@ class Neurons:
 
     def copy(self) -> "Neurons":
         """The same neurons, sharing nothing."""
-        return Neurons(*(getattr(self, field.name).copy() for field in fields(self)))
+        return Neurons(*[getattr(self, name).copy() for name in NAMES])
 
     def add(self, others: "Neurons") -> "Neurons":
         """These neurons, bit for bit, followed by others."""
@@ -61,19 +61,21 @@ class Neurons:
         return Neurons(**{name: getattr(self, name)[which] for name in EACH}, seen=self.seen.copy())
 
 
-EACH = tuple(field.name for field in fields(Neurons) if field.name != "seen")  # one row for each neuron
+NAMES = tuple(field.name for field in fields(Neurons))
+EACH = tuple(name for name in NAMES if name != "seen")  # one row for each neuron
+LEARNED = ("centers", "widths", "seen")  # what learning changes
 
 
 @contextmanager
 def unchanged_on_error(neurons: Neurons) -> Iterator[None]:
-    """Put the neurons back on any error: bad samples, numbers that run away, no memory left.
+    """Put neurons that learn back on any error: bad samples, numbers that run away, no memory left.
 
     An interrupt is no error: what was learned before it stays.
     """
-    before = neurons.copy()
+    before = [getattr(neurons, name).copy() for name in LEARNED]
     try:
         yield
     except Exception:
-        for field in fields(neurons):
-            getattr(neurons, field.name)[...] = getattr(before, field.name)
+        for name, values in zip(LEARNED, before, strict=True):
+            getattr(neurons, name)[...] = values
         raise
