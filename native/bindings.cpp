@@ -34,6 +34,7 @@ using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 // One call learns for about this long, then returns so that Python can attend to signals.
 constexpr auto slice = std::chrono::milliseconds(20);
 constexpr double multiply_adds_between_clocks = 1 << 25;
+constexpr int64_t numbers_between_clocks = 1 << 12;  // of samples, which stay in the nearest cache
 constexpr int64_t rows_between_clocks = 1024;
 
 const InstructionSet* current = nullptr;
@@ -65,7 +66,7 @@ struct Learning {
     int64_t K = centers.shape(0), D = centers.shape(1);
     const Kernels<T>& kernels = current->kernels<T>();
     int64_t chunk = std::clamp<int64_t>(int64_t(multiply_adds_between_clocks / (double(K) * K * D)), 1,
-                                        rows_between_clocks);
+                                        std::clamp<int64_t>(numbers_between_clocks / D, 64, rows_between_clocks));
     Scratch<T> work{kernels.learn_workspace(K, D, learns_widths)};
     Scratch<T> buffer{chunk * D}, width_buffer{chunk};
 

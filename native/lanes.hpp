@@ -14,6 +14,8 @@
 #endif
 
 #define GN_INLINE inline __attribute__((always_inline))
+#define GN_INLINED __attribute__((always_inline))  // a lambda: what it is given stays in registers
+#define GN_APART __attribute__((noinline))  // in a function of its own the compiler has registers enough
 #ifdef __clang__
 #define GN_UNROLL _Pragma("unroll")
 #else
@@ -37,6 +39,9 @@ struct SingleOf {
     // exp(r) on |r| <= ln(2)/2, both leading coefficients held at 1: relative error 3e-9
     static constexpr float polynomial[] = {1.0f,        1.0f,          0.49999994f, 0.16666521f,
                                            0.04166839f, 0.0083687175f, 0.0013814596f};
+    // 2^r on |r| <= 1/2, minimax: relative error 2e-9
+    static constexpr float power[] = {1.00000000055f,   0.693147205736f,   0.240226468905f,  0.0555032877731f,
+                                      0.00961848895815f, 0.00133999312496f, 0.000153458134838f};
 };
 
 template <int Bytes>
@@ -64,6 +69,19 @@ struct DoubleOf {
                                             0x1.71df4518fbb06p-19,
                                             0x1.28b311be66622p-22,
                                             0x1.ad6628b5cfc2ep-26};
+    // relative error 3e-18
+    static constexpr double power[] = {1.0,
+                                       0x1.62e42fefa39efp-1,
+                                       0x1.ebfbdff82c5adp-3,
+                                       0x1.c6b08d7049fd0p-5,
+                                       0x1.3b2ab6fb9f413p-7,
+                                       0x1.5d87fe78cf287p-10,
+                                       0x1.43091310bf554p-13,
+                                       0x1.ffcbfba7b1ac1p-17,
+                                       0x1.62bfc3c1f213cp-20,
+                                       0x1.b52678986aaeep-24,
+                                       0x1.e620fb3ed215ep-28,
+                                       0x1.e7a9fd120c3f7p-32};
 };
 
 using Single = SingleOf<GN_VECTOR_BYTES>;
@@ -92,6 +110,18 @@ GN_INLINE typename S::vector load(const typename S::number* from) {
 template <class S>
 GN_INLINE void store(typename S::number* to, typename S::vector value) {
     *reinterpret_cast<typename S::vector*>(to) = value;
+}
+
+// The narrow vector that begins at a lane.
+template <class S>
+GN_INLINE typename Narrow<S>::vector narrow(typename S::vector value, long lane) {
+#ifdef __AVX512F__
+    if constexpr (S::lanes > group)
+        return (typename Narrow<S>::vector)(lane ? _mm512_extractf32x8_ps((__m512)value, 1)
+                                                 : _mm512_castps512_ps256((__m512)value));
+    else
+#endif
+        return (void)lane, value;
 }
 
 template <class S>
@@ -129,20 +159,36 @@ GN_INLINE bool all_below(typename S::vector a, typename S::number b) {
     return any == 0;
 }
 
+template <class S, long Terms>
+GN_INLINE typename S::vector polynomial(const typename S::number (&terms)[Terms], typename S::vector r) {
+    auto p = splat<S>(terms[Terms - 1]);
+    GN_UNROLL
+    for (long k = Terms - 2; k >= 0; --k) p = p * r + terms[k];
+    return p;
+}
+
+constexpr double log2_e = 1.4426950408889634;
+
 // exp(x) for x <= 0, within two units in the last place; exactly 1 at 0, exactly 0 below `lowest`.
 template <class S>
-GN_INLINE typename S::vector exp_of_negative(typename S::vector x, typename S::number lowest = S::lowest) {
+GN_INLINE typename S::vector exp_of_negative(typename S::vector x) {
     using V = typename S::vector;
     using I = typename S::integers;
-    constexpr int degree = sizeof(S::polynomial) / sizeof(S::polynomial[0]) - 1;
-    constexpr typename S::number log2_e = 1.4426950408889634;
-    V shifted = x * log2_e + S::round_to_integer;  // its low bits are now n = round(x / ln 2)
+    V shifted = x * typename S::number(log2_e) + S::round_to_integer;  // its low bits are now n = round(x / ln 2)
     V n = shifted - S::round_to_integer;
     V r = (x - n * S::ln2_high) - n * S::ln2_low;
-    V p = splat<S>(S::polynomial[degree]);
-GN_UNROLL
-    for (int k = degree - 1; k >= 0; --k) p = p * r + S::polynomial[k];
-    I scaled = (I)p + ((I)shifted << S::mantissa_bits);  // p * 2^n: add n to the exponent
+    I scaled = (I)polynomial<S>(S::polynomial, r) + ((I)shifted << S::mantissa_bits);  // p * 2^n: n to the exponent
+    return x < S::lowest ? V{} : (V)scaled;
+}
+
+// 2^x for x <= 0, likewise; cheaper, but not exactly 1 at 0.
+template <class S>
+GN_INLINE typename S::vector power_of_two(typename S::vector x, typename S::number lowest) {
+    using V = typename S::vector;
+    using I = typename S::integers;
+    V shifted = x + S::round_to_integer;
+    V r = x - (shifted - S::round_to_integer);
+    I scaled = (I)polynomial<S>(S::power, r) + ((I)shifted << S::mantissa_bits);
     return x < lowest ? V{} : (V)scaled;
 }
 

@@ -28,13 +28,14 @@ struct Layer {
     T* diagonal;       // (4 group, L)       zeros, but `huge` at row group + k, lane k
     T* widths;         // (lanes,)           sigma, 1 in the padding
     T* inverse;        // (lanes,)           1 / sigma, 0 in the padding
+    T* exponent;       // (lanes,)           what makes |mu_i - mu_j|^2 the power of two that is f_i(mu_j)
     T* distance;       // (lanes,)           |mu_i - x|^2
     T* pull;           // (lanes,)           eta f_i(x) / sigma_i
     T* push;           // (lanes,)           sum_j of the weights
-    T* partial;        // (4, lanes)         the same, on its way
     T* nudges;         //                    steps that are added last: of neurons about to fall together
     mutable bool nudged = false;  // whether there are any
     T least_inverse;   // of all neurons
+    T least_exponent;  // likewise: that of the widest
     T near;            // less than this |mu_i - mu_j|^2, and the two are about to fall together
     T* saved_centers;  //                    the state at the last check
     T* saved_widths;   // (lanes,)
@@ -46,7 +47,7 @@ struct Layer {
 
     static long size(long K, long D, bool with_pairs) {
         long rows = with_pairs ? rows_of(K) : 0;
-        return 4 * numbers_of(K, D) + 10 * round_up(K, L) + rows * rows + 2 * block * block + 4 * group * L;
+        return 4 * numbers_of(K, D) + 7 * round_up(K, L) + rows * rows + 2 * block * block + 4 * group * L;
     }
 
     Layer(long K, long D, bool with_pairs, T* work) : Layer(K, D) {
@@ -63,7 +64,7 @@ struct Layer {
         inverse = take(lanes);
         pull = take(lanes);
         push = take(lanes);
-        partial = take(4 * lanes);
+        exponent = take(lanes);
         saved_widths = take(lanes);
         diagonal = take(4 * group * L);
         for (long k = 0; k < L; ++k) diagonal[(group + k) * L + k] = huge;
@@ -103,9 +104,13 @@ struct Layer {
     }
 
     void invert() {
-        for (long i = 0; i < K; ++i) inverse[i] = 1 / widths[i];
+        for (long i = 0; i < K; ++i) {
+            inverse[i] = 1 / widths[i];
+            exponent[i] = T(-log2_e) * inverse[i];
+        }
         least_inverse = inverse[0];
         for (long i = 1; i < K; ++i) least_inverse = inverse[i] < least_inverse ? inverse[i] : least_inverse;
+        least_exponent = T(-log2_e) * least_inverse;
         near = S::near / least_inverse;
     }
 

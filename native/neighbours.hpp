@@ -20,7 +20,7 @@ struct Neighbours {
     static constexpr long L = S::lanes;
 
     T* at;           // (numbers,)      the centers when they were listed
-    T* weights;      // (K, L)          of the vector of neurons at hand
+    T* weights;      // (K + group, L)  of the vector of neurons at hand
     int32_t* list;   // (lanes / L, K)  neurons near each vector of neurons
     int32_t* count;  // (lanes / L,)    how many
     bool listed = false;
@@ -32,13 +32,13 @@ struct Neighbours {
         if (!worth_a_try(K)) return 0;
         long vectors = Layer<S>::round_up(K, L) / L;
         long integers = vectors * (K + 1) * long(sizeof(int32_t)) / long(sizeof(T)) + 1;
-        return Layer<S>::numbers_of(K, D) + K * L + Layer<S>::round_up(integers, L);
+        return Layer<S>::numbers_of(K, D) + (K + group) * L + Layer<S>::round_up(integers, L);
     }
 
     Neighbours(const Layer<S>& layer, T* work) {
         at = work;
         weights = at + layer.numbers;
-        list = reinterpret_cast<int32_t*>(weights + layer.K * L);
+        list = reinterpret_cast<int32_t*>(weights + (layer.K + group) * L);
         count = list + layer.lanes / L * layer.K;
     }
 
@@ -60,6 +60,19 @@ struct Neighbours {
     }
 
 private:
+    // Add those of R neurons that are near to any of one vector of lanes to a list of n.
+    template <long R>
+    GN_APART static long append(const Layer<S>& layer, long row, long lane, T most, int32_t* near, long n) {
+        measure_tile<S, false>(layer, Consecutive<R>{row}, lane, nullptr, [&](const auto& pairs) GN_INLINED {
+            GN_UNROLL
+            for (long r = 0; r < R; ++r) {
+                near[n] = int32_t(row + r);
+                n += !all_below<S>(-pairs[r], -most);
+            }
+        });
+        return n;
+    }
+
     // The square of a distance, in the largest width.
     static T squared(const Layer<S>& layer, double root) { return T(root * root) / layer.least_inverse; }
 
@@ -86,15 +99,7 @@ private:
             int32_t* near = list + lane / L * layer.K;
             long n = 0;
             for (long row = 0; row < layer.K; row += group)
-                with_rows(layer.K - row, [&](auto R) {
-                    const Consecutive<R()> rows{row};
-                    measure_tile<S, false>(layer, rows, lane, nullptr, [&](const auto& pairs) {
-                        for (long r = 0; r < R(); ++r) {
-                            near[n] = int32_t(row + r);
-                            n += !all_below<S>(-pairs[r], -most);
-                        }
-                    });
-                });
+                with_rows(layer.K - row, [&](auto R) { n = append<R()>(layer, row, lane, most, near, n); });
             if (n == 0) near[n++] = int32_t(lane);  // a neuron has no weight to itself
             count[lane / L] = int32_t(n);
             all += n;
@@ -117,11 +122,19 @@ struct ListedPushers {
     GN_INLINE void each(long, F f) const {
         for (long k = 0; k < n; ++k) f(layer.place(list[k]), weights + k * S::lanes);
     }
-
-    GN_INLINE void sum(Sums<S>& sums) const {
-        for (long k = 0; k < n; ++k) sums.part[list[k] & 3] += load<S>(weights + k * S::lanes);
-    }
 };
+
+// The weights of R neurons of a list to one vector of lanes.
+template <bool Sample, long R, class S, class Weigh>
+GN_APART void weigh_listed(const Layer<S>& layer, const Weigh weigh, const int32_t* list, long lane,
+                           const typename S::number* x, typename S::number* to) {
+    const Listed<R> rows{list};
+    measure_tile<S, Sample>(layer, rows, lane, x, [&](const auto& pairs) GN_INLINED {
+        typename S::vector weights[group];
+        weigh_tile<S>(layer, weigh, rows, lane, pairs, weights);
+        store_rows<S>(to, S::lanes, weights);
+    });
+}
 
 template <class S, class Weigh>
 void learn_listed(Layer<S>& layer, const Neighbours<S>& near, Rule rule, const Weigh& weigh,
@@ -132,21 +145,13 @@ void learn_listed(Layer<S>& layer, const Neighbours<S>& near, Rule rule, const W
         const long n = near.count[lane / L];
         for (long k = 0; k < n; k += group)
             with_rows(n - k, [&](auto R) {
-                const Listed<R()> rows{list + k};
-                auto use = [&](const auto& pairs) {
-                    weigh_tile<S>(layer, weigh, rows, lane, pairs, near.weights + k * L, L);
-                };
                 if (k == 0)
-                    measure_tile<S, true>(layer, rows, lane, x, use);
+                    weigh_listed<true, R()>(layer, weigh, list + k, lane, x, near.weights + k * L);
                 else
-                    measure_tile<S, false>(layer, rows, lane, x, use);
+                    weigh_listed<false, R()>(layer, weigh, list + k, lane, x, near.weights + k * L);
             });
-        ListedPushers<S> pushers{layer, list, n, near.weights};
-        Sums<S> sums = {};
-        pushers.sum(sums);
-        store<S>(layer.push + lane, sums.total());
         store<S>(layer.pull + lane, pull_of<S>(layer, rule, lane));
-        move_lanes<true, S, 1>(layer, pushers, lane, x);
+        move_lanes<true, S, 1>(layer, ListedPushers<S>{layer, list, n, near.weights}, lane, x);
     }
     layer.step();
 }

@@ -28,7 +28,8 @@
 
 namespace gaussian_neurons::GN_ISA {
 
-constexpr int far = 50;
+constexpr double far = 50;
+constexpr double far_power = -far * log2_e;
 
 // Call f on the lanes [begin, end), whole groups of them, in the widest vectors that fit.
 template <class S, class F>
@@ -45,21 +46,25 @@ GN_INLINE long computed_lanes(const Layer<S>& layer, long j) {
     return end < layer.lanes ? end : layer.lanes;
 }
 
-// Write a square of `group` rows and lanes the other way round.
-template <class S>
-GN_INLINE void transpose_square(const typename S::number* from, long from_stride, typename S::number* to,
-                                long to_stride) {
-    using N = Narrow<S>;
+// Store the first lanes of `group` rows the other way round.
+template <class V>
+GN_INLINE void store_transposed(typename V::number* to, long stride, const typename V::vector (&rows)[group],
+                                long lanes) {
+    using N = Narrow<V>;
     constexpr long L = N::lanes;
-    for (long row = 0; row < group; row += L)
-        for (long lane = 0; lane < group; lane += L) {
+    GN_UNROLL
+    for (long lane = 0; lane < V::lanes; lane += L) {
+        if (lane >= lanes) return;
+        GN_UNROLL
+        for (long row = 0; row < group; row += L) {
             typename N::vector square[L];
             GN_UNROLL
-            for (long r = 0; r < L; ++r) square[r] = load<N>(from + (row + r) * from_stride + lane);
+            for (long r = 0; r < L; ++r) square[r] = narrow<V>(rows[row + r], lane);
             transpose<N>(square);
             GN_UNROLL
-            for (long r = 0; r < L; ++r) store<N>(to + (lane + r) * to_stride + row, square[r]);
+            for (long r = 0; r < L; ++r) store<N>(to + (lane + r) * stride + row, square[r]);
         }
+    }
 }
 
 // ---- |mu_i - mu_j|^2 and |mu_i - x|^2 -------------------------------------------------------------
@@ -157,28 +162,35 @@ GN_INLINE void store_rows(typename V::number* to, long stride, const typename V:
     for (long r = 0; r < R; ++r) store<V>(to + r * stride, rows[r]);
 }
 
+template <class V, long R>
+GN_INLINE void copy_rows(typename V::vector (&to)[group], const typename V::vector (&rows)[R]) {
+    GN_UNROLL
+    for (long r = 0; r < R; ++r) to[r] = rows[r];
+}
+
+template <class V, bool Sample, long R, class S>
+GN_APART void measure_pairs(const Layer<S>& layer, long row, long lane, const typename S::number* x) {
+    const long stride = layer.rows;
+    measure_tile<V, Sample>(layer, Consecutive<R>{row}, lane, x, [&](const auto& sum) GN_INLINED {
+        typename V::vector all[group] = {};
+        copy_rows<V>(all, sum);
+        store_rows<V>(layer.pairs + row * stride + lane, stride, sum);
+        store_transposed<V>(layer.pairs + lane * stride + row, stride, all, row - lane);
+    });
+}
+
 // All pairs, into layer.pairs; and the sample, if there is one, with the last group, whose rows meet every lane.
 template <class S>
 void measure(const Layer<S>& layer, const typename S::number* x) {
-    const long stride = layer.rows;
-    for (long row = 0; row < layer.K; row += group) {
+    for (long row = 0; row < layer.K; row += group)
         with_rows(layer.K - row, [&](auto R) {
             for_lanes<S>(0, computed_lanes(layer, row), [&](auto v, long lane) {
-                using Vector = decltype(v);
-                const Consecutive<R()> rows{row};
-                auto use = [&](const auto& sum) {
-                    store_rows<Vector>(layer.pairs + row * stride + lane, stride, sum);
-                };
                 if (x && row + group >= layer.K)
-                    measure_tile<Vector, true>(layer, rows, lane, x, use);
+                    measure_pairs<decltype(v), true, R()>(layer, row, lane, x);
                 else
-                    measure_tile<Vector, false>(layer, rows, lane, x, use);
+                    measure_pairs<decltype(v), false, R()>(layer, row, lane, x);
             });
         });
-        for (long lane = 0; lane < row; lane += group)
-            transpose_square<S>(layer.pairs + row * stride + lane, stride, layer.pairs + lane * stride + row,
-                                stride);
-    }
 }
 
 // Call f on each dimension, and with which of four sums it belongs to, that need not wait for each other.
@@ -198,7 +210,7 @@ void measure_sample(const Layer<S>& layer, const typename S::number* x) {
     for (long lane = 0; lane < layer.lanes; lane += S::lanes) {
         const auto* center = layer.centers + layer.place(lane);
         typename S::vector sum[4] = {};
-        for_dimensions(layer.D, [&](long d, long part) {
+        for_dimensions(layer.D, [&](long d, long part) GN_INLINED {
             auto difference = load<S>(center + d * layer.pitch) - x[d];
             sum[part] += difference * difference;
         });
@@ -216,14 +228,14 @@ inline double repulsion(Rule rule) {
 template <class S>
 struct EqualWidths {
     using T = typename S::number;
-    T inverse, scale;
+    T exponent, scale;
 
     EqualWidths(const Layer<S>& layer, Rule rule)
-        : inverse(layer.inverse[0]), scale(T(-2 * repulsion(rule)) * inverse) {}
+        : exponent(layer.exponent[0]), scale(T(-2 * repulsion(rule)) * layer.inverse[0]) {}
 
     template <class V>
     GN_INLINE typename V::vector weight(typename V::vector pair, long, long) const {
-        return scale * exp_of_negative<V>(-inverse * pair, T(-far));
+        return scale * power_of_two<V>(pair * exponent, T(far_power));
     }
 };
 
@@ -231,17 +243,17 @@ struct EqualWidths {
 template <class S>
 struct OwnWidths {
     using T = typename S::number;
-    const T* inverse;
+    const Layer<S>& layer;
     T scale;
 
-    OwnWidths(const Layer<S>& layer, Rule rule) : inverse(layer.inverse), scale(T(-repulsion(rule))) {}
+    OwnWidths(const Layer<S>& layer, Rule rule) : layer(layer), scale(T(-repulsion(rule))) {}
 
     template <class V>
     GN_INLINE typename V::vector weight(typename V::vector pair, long row, long lane) const {
-        auto mine = load<V>(inverse + lane), theirs = splat<V>(inverse[row]);
-        auto most = larger<V>(mine, theirs), least = smaller<V>(mine, theirs);
-        auto sum = most * exp_of_negative<V>(-pair * most, T(-far)) +
-                   least * exp_of_negative<V>(-pair * least, T(-far));
+        auto mine = load<V>(layer.inverse + lane), theirs = splat<V>(layer.inverse[row]);
+        auto my = load<V>(layer.exponent + lane), their = splat<V>(layer.exponent[row]);
+        auto sum = larger<V>(mine, theirs) * power_of_two<V>(pair * smaller<V>(my, their), T(far_power)) +
+                   smaller<V>(mine, theirs) * power_of_two<V>(pair * larger<V>(my, their), T(far_power));
         return scale * sum;
     }
 };
@@ -253,7 +265,7 @@ struct Block {
     T* weights;  // (block, block)
     uint64_t squares = 0;
 
-    static uint64_t bit(long row, long lane) { return uint64_t(1) << (row + lane / group); }
+    static uint64_t bit(long row, long lane) { return uint64_t(1) << (row / group * group + lane / group); }
 
     GN_INLINE void mark(long row, long lane, long lanes, bool any) {
         for (long k = 0; k < lanes; k += group) squares |= any ? bit(row, lane + k) : 0;
@@ -267,16 +279,16 @@ struct Block {
     }
 };
 
-// In a tile some neurons are about to fall together, or have: take these pairs' weights out, and keep what they
-// add to each other's steps.
+// Some neurons of a tile are about to fall together, or have: keep what these pairs add to each other's steps,
+// and take their weights out.
 template <class V, long R, template <long> class Rows, class S>
-__attribute__((noinline)) void nudge(const Layer<S>& layer, typename S::number* weights, long stride,
+GN_APART void nudge(const Layer<S>& layer, typename V::vector (&weights)[group],
                                      const Rows<R>& rows, long lane, const typename V::vector (&pairs)[R]) {
     for (long r = 0; r < R; ++r)
         for (long k = 0; k < V::lanes; ++k) {
             if (!(pairs[r][k] < layer.near)) continue;
-            auto weight = weights[r * stride + k];
-            weights[r * stride + k] = 0;
+            auto weight = weights[r][k];
+            weights[r][k] = 0;
             if (pairs[r][k] == 0 || lane + k >= rows[r]) continue;  // or padding, or the same pair once more
             long mine = layer.place(lane + k), theirs = layer.place(rows[r]);
             for (long d = 0; d < layer.D; ++d, mine += layer.pitch, theirs += layer.pitch) {
@@ -288,67 +300,81 @@ __attribute__((noinline)) void nudge(const Layer<S>& layer, typename S::number* 
         }
 }
 
-// The weights of a tile of R rows at one vector of lanes; whether there are any.
+// The weights of a tile of R rows at one vector of lanes, zeros in the others; whether there are any.
 template <class V, long R, template <long> class Rows, class S, class Weigh>
 GN_INLINE bool weigh_tile(const Layer<S>& layer, const Weigh& weigh, const Rows<R>& rows, long lane,
-                          const typename V::vector (&pairs)[R], typename S::number* weights, long stride) {
-    using Lanes = typename V::vector;
-    Lanes nearest = pairs[0];
+                          const typename V::vector (&pairs)[R], typename V::vector (&weights)[group]) {
+    auto nearest = pairs[0];
     GN_UNROLL
     for (long r = 1; r < R; ++r) nearest = smaller<V>(nearest, pairs[r]);
-    if (all_below<V>(nearest * -layer.least_inverse, typename S::number(-far))) {
+    if (all_below<V>(nearest * layer.least_exponent, typename S::number(far_power))) {
         GN_UNROLL
-        for (long r = 0; r < R; ++r) store<V>(weights + r * stride, Lanes{});
+        for (long r = 0; r < group; ++r) weights[r] = typename V::vector{};
         return false;
     }
     GN_UNROLL
-    for (long r = 0; r < R; ++r)
-        store<V>(weights + r * stride, weigh.template weight<V>(pairs[r], rows[r], lane));
-    if (!all_below<V>(-nearest, -layer.near)) nudge<V>(layer, weights, stride, rows, lane, pairs);
+    for (long r = 0; r < R; ++r) weights[r] = weigh.template weight<V>(pairs[r], rows[r], lane);
+    GN_UNROLL
+    for (long r = R; r < group; ++r) weights[r] = typename V::vector{};
+    if (!all_below<V>(-nearest, -layer.near)) {
+        typename V::vector changed[group];  // by way of memory, which the others need not take
+        copy_rows<V>(changed, weights);
+        nudge<V>(layer, changed, rows, lane, pairs);
+        copy_rows<V>(weights, changed);
+    }
     return true;
 }
 
-// The rest of a group that has but R neurons.
-template <class V, long R>
-GN_INLINE void clear_rows(typename V::number* weights) {
-    GN_UNROLL
-    for (long r = R; r < group; ++r) store<V>(weights + r * block, typename V::vector{});
+// A block of weights, and its mirrored one, which is the same on the diagonal. Rows from b on, lanes from a on.
+template <class S>
+struct Blocks {
+    long b, a;
+    Block<S>&here, &there;
+};
+
+// How the squares of distances of a tile come about: measured, with or without the sample's; or before.
+enum class Source { measured, with_sample, before };
+
+// The weights of R rows at one vector of lanes, and mirrored.
+template <class V, Source From, long R, class S, class Weigh>
+GN_APART void weigh_at(const Layer<S>& layer, const Weigh weigh, const Blocks<S> blocks, long row, long lane,
+                       const typename S::number* x) {
+    const Consecutive<R> rows{row};
+    auto use = [&](const auto& pairs) GN_INLINED {
+        const long r = row - blocks.b, l = lane - blocks.a;
+        typename V::vector weights[group];
+        bool any = weigh_tile<V>(layer, weigh, rows, lane, pairs, weights);
+        store_rows<V>(blocks.here.weights + r * block + l, block, weights);
+        blocks.here.mark(r, l, V::lanes, any);
+        if (lane >= row) return;
+        store_transposed<V>(blocks.there.weights + l * block + r, block, weights, row - lane);
+        for (long k = 0; k < V::lanes && lane + k < row; k += group)
+            blocks.there.mark(l + k, r, group, any);
+    };
+    if constexpr (From == Source::before)
+        measured_tile<V>(layer, rows, lane, use);
+    else
+        measure_tile<V, From == Source::with_sample>(layer, rows, lane, x, use);
 }
 
 // The weights of the neurons j from b on to the neurons i from a on, a <= b, and, in the last rows, the
-// distances of the sample. `there` gets the mirrored block; it is `here` on the diagonal.
+// distances of the sample.
 template <bool Measured, class S, class Weigh>
-void weigh_block(const Layer<S>& layer, const Weigh& weigh, long b, long a, const typename S::number* x,
-                 Block<S>& here, Block<S>& there) {
-    here.squares = there.squares = 0;
+void weigh_block(const Layer<S>& layer, const Weigh& weigh, const Blocks<S>& blocks, const typename S::number* x) {
+    constexpr Source usual = Measured ? Source::before : Source::measured;
+    constexpr Source last = Measured ? Source::before : Source::with_sample;
+    const long b = blocks.b, a = blocks.a;
+    blocks.here.squares = blocks.there.squares = 0;
     for (long row = b; row < layer.K && row < b + block; row += group) {
         long end = a == b ? computed_lanes(layer, row) : a + block;
         with_rows(layer.K - row, [&](auto R) {
             for_lanes<S>(a, end, [&](auto v, long lane) {
-                using Vector = decltype(v);
-                const Consecutive<R()> rows{row};
-                auto use = [&](const auto& pairs) {
-                    auto* weights = here.weights + (row - b) * block + lane - a;
-                    here.mark(row - b, lane - a, Vector::lanes,
-                              weigh_tile<Vector>(layer, weigh, rows, lane, pairs, weights, block));
-                    clear_rows<Vector, R()>(weights);
-                };
-                if constexpr (Measured)
-                    measured_tile<Vector>(layer, rows, lane, use);
-                else if (row + group >= layer.K)
-                    measure_tile<Vector, true>(layer, rows, lane, x, use);
+                if (row + group >= layer.K)
+                    weigh_at<decltype(v), last, R()>(layer, weigh, blocks, row, lane, x);
                 else
-                    measure_tile<Vector, false>(layer, rows, lane, x, use);
+                    weigh_at<decltype(v), usual, R()>(layer, weigh, blocks, row, lane, x);
             });
         });
-    }
-    for (long row = b; row < layer.K && row < b + block; row += group) {
-        long end = a == b ? computed_lanes(layer, row) : a + block;
-        for (long lane = a; lane < (a == b ? row : end); lane += group) {
-            typename S::number* to = there.weights + (lane - a) * block + row - b;
-            if (here.squares & Block<S>::bit(row - b, lane - a)) there.squares |= Block<S>::bit(lane - a, row - b);
-            transpose_square<S>(here.weights + (row - b) * block + lane - a, block, to, block);
-        }
     }
 }
 

@@ -15,13 +15,6 @@ GN_INLINE typename V::vector pull_of(const Layer<S>& layer, Rule rule, long lane
     return typename S::number(rule.learning_rate) * inverse * response;
 }
 
-// The sum of the weights to the neurons in one vector V, in four parts: those of every fourth neuron.
-template <class V>
-struct Sums {
-    typename V::vector part[4];
-    GN_INLINE typename V::vector total() const { return (part[0] + part[1]) + (part[2] + part[3]); }
-};
-
 // The neurons of a block that push lanes: calls f(where its center is, its weights to the lanes) for each.
 template <class S>
 struct Pushers {
@@ -39,16 +32,6 @@ struct Pushers {
             for (long j = row; j < end; ++j) f(place + j, weights + j * block);
         }
     }
-
-    template <class V>
-    GN_INLINE void sum(long lane, Sums<V>& sums) const {
-        const auto* weights = block_of.weights + lane - first_lane;
-        for (long row = 0; row < rows; row += group) {  // whole groups: where there is no neuron, there are zeros
-            if (!block_of.template any<V::lanes>(row, lane - first_lane)) continue;
-            GN_UNROLL
-            for (long k = 0; k < group; ++k) sums.part[k & 3] += load<V>(weights + (row + k) * block);
-        }
-    }
 };
 
 // A center after its step: mu + pull (x - mu) + sum_j w_j mu_j - push mu.
@@ -57,28 +40,32 @@ GN_INLINE L stepped(L center, L pull, T x, L sum, L push) {
     return center + (pull * (x - center) + (sum - push * center));
 }
 
-// A few dimensions of the neurons in a few vectors V: sum_j w_ij mu_j, added to what layer.moved holds; or,
-// where these are all their pushers, the whole step.
+// A few dimensions of the neurons in a few vectors V: the whole step; or, where these are not all their pushers,
+// sum_j w_ij mu_j and sum_j w_ij, added to what layer.moved and layer.push hold.
 template <bool Whole, class V, long Dims, long Vectors, class S, class From>
-void move_tile(const Layer<S>& layer, const From& pushers, long dim, long lane,
-               const typename S::number* x) {
+GN_APART void move_tile(const Layer<S>& layer, const From& pushers, long dim, long lane, const typename S::number* x) {
     using T = typename S::number;
     using Lanes = typename V::vector;
     constexpr long L = V::lanes;
     const long pitch = layer.pitch, mine = layer.place(lane) + dim * pitch;
-    Lanes step[Dims][Vectors] = {};
-    T* moved = layer.moved + mine;
+    Lanes step[Dims][Vectors] = {}, push[Vectors] = {};
+    T *moved = layer.moved + mine, *pushed = layer.push + lane;
     if constexpr (!Whole) {
         GN_UNROLL
-        for (long d = 0; d < Dims; ++d)
+        for (long v = 0; v < Vectors; ++v) {
+            push[v] = load<V>(pushed + v * L);
             GN_UNROLL
-            for (long v = 0; v < Vectors; ++v) step[d][v] = load<V>(moved + d * pitch + v * L);
+            for (long d = 0; d < Dims; ++d) step[d][v] = load<V>(moved + d * pitch + v * L);
+        }
     }
     const T* theirs = layer.centers + dim * pitch;
-    pushers.template each<Vectors * L>(lane, [&](long place, const T* weights) {
+    pushers.template each<Vectors * L>(lane, [&](long place, const T* weights) GN_INLINED {
         Lanes weight[Vectors];
         GN_UNROLL
-        for (long v = 0; v < Vectors; ++v) weight[v] = load<V>(weights + v * L);
+        for (long v = 0; v < Vectors; ++v) {
+            weight[v] = load<V>(weights + v * L);
+            push[v] += weight[v];
+        }
         const T* their = theirs + place;
         GN_UNROLL
         for (long d = 0; d < Dims; ++d, their += pitch)
@@ -87,15 +74,17 @@ void move_tile(const Layer<S>& layer, const From& pushers, long dim, long lane,
     });
     GN_UNROLL
     for (long v = 0; v < Vectors; ++v) {
-        Lanes pull, push;
-        if constexpr (Whole) {
+        Lanes pull;
+        if constexpr (Whole)
             pull = load<V>(layer.pull + lane + v * L);
-            push = load<V>(layer.push + lane + v * L);
-        }
+        else if (dim == 0)
+            store<V>(pushed + v * L, push[v]);
         GN_UNROLL
         for (long d = 0; d < Dims; ++d) {
-            if constexpr (Whole)
-                step[d][v] = stepped(load<V>(layer.centers + mine + d * pitch + v * L), pull, x[dim + d], step[d][v], push);
+            if constexpr (Whole) {
+                auto center = load<V>(layer.centers + mine + d * pitch + v * L);
+                step[d][v] = stepped(center, pull, x[dim + d], step[d][v], push[v]);
+            }
             store<V>(moved + d * pitch + v * L, step[d][v]);
         }
     }
@@ -137,14 +126,11 @@ GN_INLINE void move_all(const Layer<S>& layer, const Pushers<S>& pushers, long l
 template <bool Measured, class S, class Weigh>
 void learn_block(Layer<S>& layer, Rule rule, const Weigh& weigh, const typename S::number* x) {
     Block<S> here{layer.weights};
-    weigh_block<Measured>(layer, weigh, 0, 0, x, here, here);
+    weigh_block<Measured>(layer, weigh, Blocks<S>{0, 0, here, here}, x);
     Pushers<S> pushers{layer, here, 0, 0, layer.K};
     const long end = computed_lanes(layer, layer.K - 1);
     for_lanes<S>(0, end, [&](auto v, long lane) {
         using V = decltype(v);
-        Sums<V> sums = {};
-        pushers.sum(lane, sums);
-        store<V>(layer.push + lane, sums.total());
         store<V>(layer.pull + lane, pull_of<V>(layer, rule, lane));
     });
     move_all<true>(layer, pushers, 0, end, x);
@@ -157,34 +143,24 @@ void learn_blocks(Layer<S>& layer, Rule rule, const Weigh& weigh, const typename
     using T = typename S::number;
     Block<S> here{layer.weights}, there{layer.weights + block * block};
     for (long i = 0; i < layer.numbers; ++i) layer.moved[i] = 0;
-    for (long i = 0; i < 4 * layer.lanes; ++i) layer.partial[i] = 0;
+    for (long i = 0; i < layer.lanes; ++i) layer.push[i] = 0;
     const long end = computed_lanes(layer, layer.K - 1);
     auto push = [&](const Block<S>& weights, long rows_from, long lanes_from) {
         if (!weights.squares) return;
         long rows = layer.K - rows_from < block ? layer.K - rows_from : block;
         long lanes_to = lanes_from + block < end ? lanes_from + block : end;
         Pushers<S> pushers{layer, weights, rows_from, lanes_from, rows};
-        for_lanes<S>(lanes_from, lanes_to, [&](auto v, long lane) {
-            using V = decltype(v);
-            Sums<V> sums;
-            T* at = layer.partial + lane;
-            for (long k = 0; k < 4; ++k) sums.part[k] = load<V>(at + k * layer.lanes);
-            pushers.sum(lane, sums);
-            for (long k = 0; k < 4; ++k) store<V>(at + k * layer.lanes, sums.part[k]);
-        });
         move_all<false>(layer, pushers, lanes_from, lanes_to, x);
     };
     for (long b = 0; b < layer.K; b += block)
         for (long a = 0; a <= b; a += block) {
-            weigh_block<Measured>(layer, weigh, b, a, x, here, a == b ? here : there);
+            weigh_block<Measured>(layer, weigh, Blocks<S>{b, a, here, a == b ? here : there}, x);
             push(here, b, a);
             if (a < b) push(there, a, b);
         }
     for_lanes<S>(0, end, [&](auto v, long lane) {
         using V = decltype(v);
-        Sums<V> sums;
-        for (long k = 0; k < 4; ++k) sums.part[k] = load<V>(layer.partial + k * layer.lanes + lane);
-        auto pull = pull_of<V>(layer, rule, lane), push = sums.total();
+        auto pull = pull_of<V>(layer, rule, lane), push = load<V>(layer.push + lane);
         T *center = layer.centers + layer.place(lane), *moved = layer.moved + layer.place(lane);
         for (long d = 0; d < layer.D; ++d, center += layer.pitch, moved += layer.pitch)
             store<V>(moved, stepped(load<V>(center), pull, x[d], load<V>(moved), push));
@@ -208,7 +184,7 @@ void attract(const Layer<S>& layer, Rule rule, const typename S::number* x, cons
     for (long lane = 0; lane < layer.lanes; lane += S::lanes) {
         V pull = pull_of<S>(layer, rule, lane), sum[4] = {};
         auto* center = layer.centers + layer.place(lane);
-        for_dimensions(layer.D, [&](long d, long part) {
+        for_dimensions(layer.D, [&](long d, long part) GN_INLINED {
             V at = load<S>(center + d * layer.pitch);
             at += pull * (x[d] - at);
             store<S>(center + d * layer.pitch, at);

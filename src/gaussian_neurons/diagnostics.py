@@ -46,7 +46,9 @@ class Diagnosis:
         return [(int(i), int(self.twin_of[i])) for i in np.flatnonzero(self.twin_of >= 0)]
 
 
-def diagnose(neurons: Neurons, recent: Array, low: Array, high: Array) -> Diagnosis:
+def diagnose(
+    neurons: Neurons, recent: Array, low: Array, high: Array, remember: bool = False
+) -> Diagnosis:
     """Tell which neurons learned, from the neurons and some samples that they saw lately.
 
     Parameters
@@ -54,6 +56,7 @@ def diagnose(neurons: Neurons, recent: Array, low: Array, high: Array) -> Diagno
     neurons : Neurons
     recent : (n, D), recent samples
     low, high : (D,), the corners of the input domain; they are reported on, not decided by
+    remember : note where neurons are that many of these samples hold: they count when those are gone
 
     Examples
     --------
@@ -66,6 +69,10 @@ def diagnose(neurons: Neurons, recent: Array, low: Array, high: Array) -> Diagno
     twin_of = find_twins(neurons)
     share, mean_response, _ = _won(neurons, recent, twin_of)
     held_now = _held(share, mean_response, min(SHARE, SHARE_OF_EQUAL / len(neurons)))
+    if remember:
+        enough = min(REMEMBERED_SHARE, REMEMBERED_SHARE_OF_EQUAL / len(neurons))
+        held = (twin_of < 0) & _held(share, mean_response, enough)
+        neurons.held[held] = neurons.centers[held]
     remembered = _remembered(neurons)
     grown_up = (neurons.born == 0) | (neurons.seen - neurons.born >= GROWN_UP)
     return Diagnosis(
@@ -78,15 +85,6 @@ def diagnose(neurons: Neurons, recent: Array, low: Array, high: Array) -> Diagno
         twin_of=twin_of,
         learned=(twin_of < 0) & grown_up & (held_now | remembered),
     )
-
-
-def remember(neurons: Neurons, recent: Array) -> None:
-    """Note where neurons are that many recent samples hold, so that they count when those are gone."""
-    twin_of = find_twins(neurons)
-    share, mean_response, _ = _won(neurons, recent, twin_of)
-    enough = min(REMEMBERED_SHARE, REMEMBERED_SHARE_OF_EQUAL / len(neurons))
-    held = (twin_of < 0) & _held(share, mean_response, enough)
-    neurons.held[held] = neurons.centers[held]
 
 
 @dataclass(frozen=True)

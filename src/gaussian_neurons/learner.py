@@ -310,10 +310,12 @@ class Learner:
             renewed = renewed.returned(renewed.found(now, recent), recent)
             ready.clusters = renewed.reported(renewed.found(now, recent), seen, recent)
         else:
-            diagnostics.remember(ready.neurons, recent)
+            neurons = ready.neurons
+            seen = int(neurons.seen[0])
+            facts = diagnostics.diagnose(neurons, recent, ready.low, ready.high, remember=True)
+            self._facts = (neurons, seen, facts)
             numbered = self._numbered(ready)
-            found = numbered.found(ready.neurons)
-            ready.clusters = numbered.reported(found, int(ready.neurons.seen[0]), recent)
+            ready.clusters = numbered.reported(numbered.found(neurons), seen, recent)
 
     def _numbered(self, ready: Ready) -> Clusters:
         """Every neuron that learned as a cluster."""
