@@ -286,7 +286,7 @@ def test_neurons_that_meet_in_the_reference_meet_in_the_core(instruction_set, dt
     [(40, 3, 0.0004, False, 1), (70, 5, 0.002, True, 3), (130, 2, 0.0005, False, 1), (33, 60, 0.05, True, 1)],
 )
 def test_neurons_too_far_apart_need_not_meet(instruction_set, dtype, K, D, width, own, every):
-    """With lists of neighbours or without: the same bits. Neurons chase the samples, so that lists get old."""
+    """With lists of neighbours or without: the same bits. Neurons chase samples, so that lists get old."""
     random = np.random.default_rng(K)
     x = random.random((700, D)).astype(dtype)
     start = x[:K] + dtype(0.01)
@@ -295,7 +295,8 @@ def test_neurons_too_far_apart_need_not_meet(instruction_set, dtype, K, D, width
     for lists in (True, False):
         neurons = Neurons.at(start, widths, dtype)
         kind = native._core.LearningSingle if dtype is np.float32 else native._core.LearningDouble
-        learning = kind(neurons.centers, neurons.widths, neurons.seen, 0.3 * width, 0.5, 0.0, every, False, lists)
+        arrays = (neurons.centers, neurons.widths, neurons.seen)
+        learning = kind(*arrays, 0.3 * width, 0.5, 0.0, every, False, lists)
         first = 0
         while first < len(x):
             trouble, first, _ = learning.learn(x, None, first)

@@ -16,7 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from benchmarks.peers import table
+from benchmarks.peers import document, roofline, table
 from benchmarks.peers.crew import Crew
 from benchmarks.peers.measure import LENGTHS, Plan, measure_imports, measure_lengths, measure_workload
 from benchmarks.peers.results import Results
@@ -76,11 +76,11 @@ def measure(
     results.write(path)
 
 
-def steps(systems: int, workloads: dict[str, Workload], plan: Plan) -> int:
+def steps(systems: int, workloads: dict[str, Workload], plan: Plan, shapes: int) -> int:
     """How often a run says what it does."""
     turns = len(workloads) * (1 + plan.repetitions)
     lengths = len(plan.lengths) * min(3, plan.repetitions) if PAPER in workloads else 0
-    return systems * (turns + lengths + plan.repetitions)
+    return systems * (turns + lengths + plan.repetitions) + shapes
 
 
 def parsed() -> argparse.Namespace:
@@ -119,11 +119,10 @@ def main() -> None:
     print(", ".join(f"{name}: {value}" for name, value in results.machine.items()) + ", one core\n")
     print(table.systems(results) + "\n")
     try:
-        with Progress(steps(len(systems), workloads, plan)) as progress:
+        shapes = len(roofline.SHAPES) if arguments.roofline else 0
+        with Progress(steps(len(systems), workloads, plan, shapes)) as progress:
             measure(systems, workloads, plan, path, results, progress)
             if arguments.roofline:
-                from benchmarks.peers import roofline
-
                 results.kernels = roofline.measure(plan.repetitions, progress)
     except KeyboardInterrupt:
         results.write(path)
@@ -132,8 +131,6 @@ def main() -> None:
     for part in (table.imports, table.growth, table.refusals, table.shown):
         print(part(results) + "\n")
     if arguments.document or (arguments.document is None and whole):
-        from benchmarks.peers import document
-
         document.write(results, DOCS)
     print(f"Written: {path}")
 
