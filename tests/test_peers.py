@@ -442,3 +442,13 @@ def test_an_unknown_name_is_answered_with_those_that_there_are():
 
 def test_the_settings_are_those_of_the_paper_for_its_patches():
     assert TASK.rule == Rule(1.0, 0.5, 0.1)
+
+
+def test_one_workload_is_measured_again_and_the_others_stay():
+    kept = results_of({("ours-float32", "a"): 1.0, ("ours-float32", "b"): 2.0, ("gone", "b"): 3.0})
+    now = Results({"processor": "now"}, {OURS: kept.systems[OURS]})
+    both = kept.without({"a"}, now)
+    assert both.machine == {"processor": "now"}
+    assert [(turn.system, turn.workload) for turn in both.turns] == [(OURS, "b")]
+    assert list(both.workloads) == ["b"]
+    assert now.turns == []

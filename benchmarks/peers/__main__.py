@@ -3,10 +3,12 @@
     make bench-peers                                     # all of it, half an hour at most
     make bench-peers OPTIONS=--quick                     # a few workloads, some minutes
     make bench-peers OPTIONS='--systems ours-float32,rule-numba --workloads mnist-5x5'
+    make bench-peers OPTIONS='--workloads mnist-5x5 --again'   # one anew, the others as kept
 
 Each system has a process of its own, all on the same core with one thread each; they take turns, in another
 order each time, so that whatever else the machine does hits all alike. Times are those of learning alone.
-A whole run replaces benchmarks/results/peers.json and docs/, any other one leaves out/peers.json.
+A whole run replaces benchmarks/results/peers.json and docs/, and so does one with --again for what it
+measures; any other one leaves out/peers.json.
 Ctrl-C ends it and keeps what was measured.
 """
 
@@ -72,6 +74,7 @@ def measure(
             results.write(path)
             progress.print(table.workload(results, key) + "\n")
         core = crew.core
+    results.workloads = {key: results.workloads[key] for key in WORKLOADS if key in results.workloads}
     measure_imports(systems, plan.repetitions, core, results, progress)
     results.write(path)
 
@@ -92,6 +95,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--systems", help=f"of {', '.join(SYSTEMS)}")
     parser.add_argument("--workloads", help=f"of {', '.join(WORKLOADS)}")
     parser.add_argument("--repetitions", type=int, help="turns of each system on each workload; 5")
+    parser.add_argument("--again", action="store_true", help="replace these workloads in the kept results")
     parser.add_argument("--json", type=Path, help="where the results go")
     parser.add_argument(
         "--document", action=argparse.BooleanOptionalAction, help="write docs/; as a whole run does"
@@ -111,11 +115,13 @@ def main() -> None:
     plan = QUICK if arguments.quick else Plan(repetitions=5, seconds=0.12)
     if arguments.repetitions:
         plan = Plan(arguments.repetitions, plan.seconds, plan.lengths)
-    whole = not (arguments.quick or arguments.systems or arguments.workloads)
+    whole = arguments.again or not (arguments.quick or arguments.systems or arguments.workloads)
     path = arguments.json or (KEPT if whole else OTHER)
     systems = here(chosen(arguments.systems))
     workloads = chosen_workloads(arguments.workloads, arguments.quick)
     results = Results(machine(), {key: system.record(key) for key, system in systems.items()})
+    if arguments.again:
+        results = Results.read(path).without(set(workloads), results)
     print(", ".join(f"{name}: {value}" for name, value in results.machine.items()) + ", one core\n")
     print(table.systems(results) + "\n")
     try:

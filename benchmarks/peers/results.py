@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from statistics import median, quantiles
 from typing import Any, Self
@@ -142,6 +142,14 @@ class Results:
             parts.append(f'"{each.name}": [\n{lines}\n]')
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_file(path, ("{" + ",\n".join(parts) + "}\n").encode())
+
+    def without(self, workloads: set[str], now: Self) -> Self:
+        """What is kept beside a run of some workloads: the others, of the systems that are in it."""
+        kept = replace(now, workloads={k: v for k, v in self.workloads.items() if k not in workloads})
+        for name in ("turns", "lengths", "firsts", "memory", "refusals"):
+            rows = [row for row in getattr(self, name) if row.workload not in workloads]
+            setattr(kept, name, [row for row in rows if row.system in now.systems])
+        return kept
 
     def microseconds(self, system: str, workload: str) -> list[float]:
         """A sample's time, one figure for each turn."""
