@@ -105,9 +105,9 @@ def section(results: Results) -> str:
     paragraphs = [
         "Written by `make bench-repulsion`. With `repulsion_every=r`, samples attract neurons every time, "
         "but neurons repel each other at every r-th sample only, r times as strongly "
-        f"([what that may bring about](algorithm.md#repulsion-at-every-r-th-sample)). {results.machine}, one "
-        "core.",
-        "![Exact filters found again, how far off they are, and speed, over r](performance/repulsion.png)",
+        "([what that may bring about](../algorithm.md#repulsion-at-every-r-th-sample)). "
+        f"{results.machine}, one core.",
+        "![Exact filters found again, how far off they are, and speed, over r](repulsion.png)",
         _verdict(results),
         "The exact filters that were found again, and how far off: the part of the filters at r = 1 that "
         f"have a partner within {SAME:g} in a pixel (root mean square; partners are one to one, the "

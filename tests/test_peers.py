@@ -254,7 +254,7 @@ def test_what_holds_is_said_to_hold():
 
 def test_each_claim_can_fail():
     assert spoilt(lambda results: slower(results, "peer", "mnist-5x5", 0.9)) == [0]
-    assert spoilt(lambda results: slower(results, "rule-numba", "mnist-5x5", 0.5)) == [1]
+    assert spoilt(lambda results: slower(results, "rule-numba", "mnist-5x5", 0.02)) == [1]
     assert spoilt(lambda results: slower(results, said.MINI_BATCH, "mnist-5x5", 0.5)) == [2]
     assert spoilt(lambda results: results.kernels.__setitem__(0, kernel(16, 25, 0.39))) == [3]
     assert spoilt(lambda results: results.kernels.__setitem__(2, kernel(256, 128, 0.49))) == [4]
@@ -428,8 +428,8 @@ def test_the_tables_hold_the_figures():
     assert lines[5].split()[-1] == "31.0"
     assert table.growth(results).splitlines()[1].split() == [OURS, "–", "0.90", "1.90"]
     assert table.imports(results).split()[-3:] == [OURS, "1.20", "+0.30"]
-    assert table.refusals(results) == "All were measured."
-    assert "  yes           faster than MiniBatchKMeans" in table.shown(results)
+    assert table.refusals(results) == "Every system was measured on every workload."
+    assert "  yes           arrays one sample at a time faster than MiniBatchKMeans" in table.shown(results)
 
 
 def test_an_unknown_name_is_answered_with_those_that_there_are():
@@ -449,6 +449,20 @@ def test_one_workload_is_measured_again_and_the_others_stay():
     now = Results({"processor": "now"}, {OURS: kept.systems[OURS]})
     both = kept.without({"a"}, now)
     assert both.machine == {"processor": "now"}
-    assert [(turn.system, turn.workload) for turn in both.turns] == [(OURS, "b")]
+    assert {(turn.system, turn.workload) for turn in both.turns} == {(OURS, "b")}
     assert list(both.workloads) == ["b"]
     assert now.turns == []
+
+
+def test_who_is_not_told_how_many_has_no_exponent_of_them():
+    results = results_of(on_grid(lambda K, D: K * D, keys=(OURS, "peer")))
+    results.systems["peer"] = replace(results.systems["peer"], takes_K=False)
+    found = slopes(results)
+    assert found["peer"]["K"] is None
+    assert found["peer"]["D"] == pytest.approx(1)
+    assert found[OURS]["K"] == pytest.approx(1)
+
+
+def test_growth_as_the_rule_has_it_is_no_failure():
+    found = claims(results_of(on_grid(lambda K, D: K**2.001 * D)))
+    assert found[5].verdict == found[6].verdict == "yes"

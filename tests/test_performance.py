@@ -2,7 +2,7 @@
 
 import sys
 from dataclasses import replace
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 
 import pytest
 
@@ -119,18 +119,14 @@ def test_labels_are_pushed_apart_and_no_further():
 @pytest.fixture
 def told_elsewhere(monkeypatch):
     """Stand-ins for what tells the claims and the growth."""
-    claims, growth = ModuleType("claims"), ModuleType("growth")
-    claims.claims = lambda results: [
+    claims = [
         SimpleNamespace(text="Faster than a|b", figure="17 times", holds=True),
         SimpleNamespace(text="Smaller than any", figure="9 MiB", holds=False),
         SimpleNamespace(text="Older than all", figure="", holds=None),
     ]
-    growth.slopes = lambda results: {
-        OURS: {"N": 1.0, "D": 0.987, "K": None},
-        "sklearn-birch": dict.fromkeys("NDK"),
-    }
-    monkeypatch.setitem(sys.modules, "benchmarks.peers.claims", claims)
-    monkeypatch.setitem(sys.modules, "benchmarks.peers.growth", growth)
+    growth = {OURS: {"N": 1.0, "D": 0.987, "K": None}, "sklearn-birch": dict.fromkeys("NDK")}
+    monkeypatch.setattr(document, "claims", lambda results: claims)
+    monkeypatch.setattr(document, "slopes", lambda results: growth)
 
 
 def row(text, name):
@@ -365,3 +361,18 @@ def test_a_broken_file_is_named(compared, text):
     assert status == 2
     assert "b.json cannot be read" in told
     assert "`make bench-peers` wrote" in told
+
+
+def test_what_of_ours_is_gone_is_told(compared):
+    before, after = made_up(SOME, FEW), made_up(SOME, FEW)
+    gone = ("ours-one", FEW[0])
+    after.turns = [turn for turn in after.turns if (turn.system, turn.workload) != gone]
+    status, told = compared(before, after)
+    assert status == 1
+    assert f"Gone: ours-one on {FEW[0]} is in A, not in B" in told
+
+
+def test_a_tolerance_below_nothing_is_refused(compared):
+    status, told = compared(made_up(SOME, FEW), made_up(SOME, FEW), "--tolerance", "-1")
+    assert status == 2
+    assert "--tolerance must be 0 or more, got -1.0" in told

@@ -134,6 +134,12 @@ def changes(a: Results, b: Results, factor: float) -> list[Change]:
     return found
 
 
+def gone(a: Results, b: Results) -> list[tuple[str, str]]:
+    """Systems of ours and where they were measured, in a and no longer in b, though b has the place."""
+    missing = [key for key in _times(a) if key not in _times(b) and _is_ours(a, key[0])]
+    return [(system, where) for system, where in missing if where in b.workloads]
+
+
 def _is_ours(results: Results, system: str) -> bool:
     known = results.systems.get(system)
     return system == "the core" or (known is not None and known.kind == "ours")
@@ -206,7 +212,11 @@ def compare(a: Path, b: Path, tolerance: float, only: str | None) -> int:
     print(f"A: {a}\nB: {b}\n\n{table(shown, tolerance)}\n\n{verdict(found, factor, others, tolerance)}")
     if _once(before) or _once(after):
         print("There is one turn only of some, whose noise is not known: take verdicts with care.")
-    return int(any(it.regressed(tolerance) for it in found))
+    missing = gone(before, after)
+    for system, where in missing:
+        why = [it.why for it in after.refusals if (it.system, it.workload) == (system, where)]
+        print(f"Gone: {system} on {where} is in A, not in B{f' ({why[0]})' if why else ''}.")
+    return int(bool(missing) or any(it.regressed(tolerance) for it in found))
 
 
 def _chosen(found: Sequence[Change], results: Results, names: Sequence[str]) -> list[Change]:
@@ -249,6 +259,8 @@ def main() -> None:
         "--only", help="show only these: ours, peer, rule, or names of systems; commas between"
     )
     arguments = parser.parse_args()
+    if not arguments.tolerance >= 0:
+        parser.error(f"--tolerance must be 0 or more, got {arguments.tolerance}.")
     try:
         sys.exit(compare(arguments.a, arguments.b, arguments.tolerance, arguments.only))
     except Unusable as trouble:

@@ -5,6 +5,8 @@ from pathlib import Path
 from typing import Protocol
 
 from benchmarks.peers import picture
+from benchmarks.peers.claims import claims
+from benchmarks.peers.growth import slopes
 from benchmarks.peers.kernels import Point, points, widest
 from benchmarks.peers.picture import NAMED
 from benchmarks.peers.results import OURS, Results, Spread, Workload
@@ -20,8 +22,17 @@ HEAD = """\
 # How fast it learns
 
 Written by `make bench-peers`. This library beside others that cluster online or in batches, and beside the
-same rule written with other tools; one core, turn by turn. A figure is the median over the turns; in
-brackets, where the middle half of them lies.
+same rule written with other tools. A figure is the median over the turns; in brackets, where the middle half
+of them lies.
+
+Every system has a process of its own, all on one core with one thread each, and they take turns, in another
+order each time. Rows have the form that a system takes before the clock runs; a turn goes on with the model
+of the turn before, after a warm-up in which everything is compiled. So a system that finds more and more
+clusters gets slower from turn to turn: its spread is growth, not noise. Those that are not told K
+(DBSTREAM, DenStream, Birch, the ARTs) keep as many clusters as their settings make of the data, which may
+be one or hundreds; their settings come from examples in their documentation, and are not scaled to the
+data. *First result* is the time from making a model to its first answer, once, with the rows' conversion.
+*Memory* is what learning adds to the process at its highest.
 """
 REPEAT = """\
 ## To repeat it
@@ -58,9 +69,6 @@ Slopes = Mapping[str, Mapping[str, float | None]]
 
 def write(results: Results, docs: Path) -> None:
     """The document, and those pictures that there are figures for."""
-    from benchmarks.peers.claims import claims
-    from benchmarks.peers.growth import slopes
-
     folder = docs / "performance"
     folder.mkdir(parents=True, exist_ok=True)
     drawn = []
@@ -74,21 +82,23 @@ def write(results: Results, docs: Path) -> None:
     told = text(results, claims(results), slopes(results), drawn)
     more = folder / "repulsion.md"
     if more.exists():
-        told += "\n" + more.read_text()
+        told += "\n" + more.read_text().replace("](../", "](").replace(
+            "](repulsion", "](performance/repulsion"
+        )
     replace_file(docs / "performance.md", told.encode())
 
 
-def text(results: Results, claims: Sequence[Claim], slopes: Slopes, drawn: Sequence[str]) -> str:
+def text(results: Results, claimed: Sequence[Claim], found: Slopes, drawn: Sequence[str]) -> str:
     """All of it but what others append; `drawn` are the pictures that there are."""
     shown = {name: f"![{PICTURES[name]}](performance/{name}.png)\n" for name in drawn}
     named = [results.workloads[key] for key in NAMED if key in results.workloads]
     parts = [
         HEAD,
         _machine(results),
-        _claims(claims),
+        _claims(claimed),
         _section("Samples a second", shown.get("throughput"), *(_workload(results, it) for it in named)),
         _grid(results, shown.get("scaling")),
-        _growth(results, slopes),
+        _growth(results, found),
         _imports(results),
         _core(results, shown.get("roofline")),
         _refusals(results),
@@ -125,9 +135,9 @@ def _machine(results: Results) -> str:
     return "\n".join(facts) + "\n" if facts else ""
 
 
-def _claims(claims: Sequence[Claim]) -> str:
+def _claims(claimed: Sequence[Claim]) -> str:
     words = {True: "yes", False: "**no**", None: "not measured"}
-    rows = [(claim.text, claim.figure, words[claim.holds]) for claim in claims]
+    rows = [(claim.text, claim.figure, words[claim.holds]) for claim in claimed]
     return _section("What is claimed", table(("claim", "measured", "holds"), rows)) if rows else ""
 
 
@@ -196,10 +206,10 @@ def _grid(results: Results, shown: str | None) -> str:
     return _section("More neurons, more columns", shown, words, *parts) if parts else ""
 
 
-def _growth(results: Results, slopes: Slopes) -> str:
+def _growth(results: Results, exponents: Slopes) -> str:
     rows = [
         (_name(results, key), *(_power(found.get(along)) for along in ("N", "D", "K")))
-        for key, found in slopes.items()
+        for key, found in exponents.items()
         if any(value is not None for value in found.values())
     ]
     if not rows:
@@ -207,7 +217,8 @@ def _growth(results: Results, slopes: Slopes) -> str:
     words = (
         "The power with which time grows: with 0 it does not, with 1 twice as many take twice the time, "
         "with 2 four times. With N it is the time for all of N samples, so that 1 means: a sample costs "
-        "the same whenever it comes; with D and K, the time for one.\n"
+        "the same whenever it comes; less than 1, that a call or a start costs something of its own. With D "
+        "and K it is the time for one; K has no figure for those who are not told it.\n"
     )
     return _section("Growth", words, table(("", "samples, N", "columns, D", "neurons, K"), rows))
 
@@ -217,14 +228,16 @@ def _power(value: float | None) -> str:
 
 
 def _imports(results: Results) -> str:
-    rows = []
-    for key in results.systems:
+    rows, known = [], set()
+    for key, system in results.systems.items():
         turns = [it for it in results.imports if it.system == key]
-        if turns:
+        if turns and (system.package, turns[0].seconds) not in known:  # systems of one package share theirs
+            known.add((system.package, turns[0].seconds))
             whole = Spread.of([it.seconds * 1e3 for it in turns])
             base = Spread.of([it.base * 1e3 for it in turns])
             beyond = Spread.of([(it.seconds - it.base) * 1e3 for it in turns])
-            row = (_name(results, key), with_half(whole), number(base.middle), f"{beyond.middle:.0f}")
+            more = f"{beyond.middle:.0f}" if beyond.middle > 0 else "–"
+            row = (f"{system.package} ({system.name})", with_half(whole), number(base.middle), more)
             rows.append((whole.middle, row))
     rows.sort(key=lambda pair: pair[0])
     head = ("", "a fresh interpreter, ms", "NumPy and scikit-learn alone, ms", "beyond that, ms")

@@ -46,7 +46,7 @@ def _in_size(results: Results, key: str) -> dict[str, float | None]:
     if len(points) < 2:
         return {"D": None, "K": None}
     D, K = fitted([[D for _, D in points], [K for K, _ in points]], list(points.values()))
-    return {"D": D, "K": K}
+    return {"D": D, "K": K if results.systems[key].takes_K else None}
 
 
 def grid(results: Results, key: str) -> dict[tuple[int, int], float]:

@@ -55,7 +55,7 @@ class Point:
     @property
     def rest(self) -> float:
         """The share of the time that no multiply-add explains: exponentials, and waiting."""
-        return max(0.0, 1 - self.share.middle - self.padding)
+        return 1 - self.share.middle - self.padding
 
 
 def points(kernels: Iterable[Kernel]) -> list[Point]:

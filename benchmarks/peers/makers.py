@@ -56,13 +56,13 @@ def ours_auto(task: Task) -> Learner:
 def mini_batch(task: Task, size: int) -> Learner:
     from sklearn.cluster import MiniBatchKMeans
 
-    return Portions(MiniBatchKMeans(task.K, random_state=SEED), first=task.K, size=size)
+    return Portions(MiniBatchKMeans(task.K, compute_labels=False, random_state=SEED), first=task.K, size=size)
 
 
 def birch(task: Task) -> Learner:
     from sklearn.cluster import Birch
 
-    return Portions(Birch(n_clusters=None), size=1024)
+    return Portions(Birch(n_clusters=None, compute_labels=False), size=1024)
 
 
 def k_means(task: Task) -> Learner:

@@ -24,6 +24,7 @@ class System:
     settings: str  # as they were, for the reader
     kind: str  # "ours", "peer": another method; "rule": the same rule, written differently
     per_sample: bool  # whether it learns from one sample before it is given the next
+    takes_K: bool = True  # whether K tells it how many to find, or to stay below
 
 
 @dataclass(frozen=True)

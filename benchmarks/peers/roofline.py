@@ -100,6 +100,7 @@ def measure_shape(K: int, D: int, double: bool, repetitions: int) -> list[Kernel
             with native.using(isa):
                 core = PROBES[precision](PROBE)
                 seconds = learn_time(native.learn, neurons, samples if repetition >= 0 else x[:least], **rule)
+                peak = max(core["multiply_adds"], PROBES[precision](PROBE)["multiply_adds"])  # before, after
             if repetition < 0:
                 continue
             count = counts(K, D, False, int(core["lanes"]), int(core["group"]))
@@ -114,7 +115,7 @@ def measure_shape(K: int, D: int, double: bool, repetitions: int) -> list[Kernel
                     count.needed,
                     count.done,
                     moving_numbers(K, D),
-                    core["multiply_adds"] * 1e9,
+                    peak * 1e9,
                     read_bandwidth(K, D, precision),
                 )
             )

@@ -28,6 +28,7 @@ class System:
     imports: str  # what a user writes
     kind: str = "peer"
     per_sample: bool = True
+    takes_K: bool = True  # is told K, or makes do with at most so many; the others find their own number
     again: bool = False  # begins anew with every call: all rows at once
     bytes: Callable[[Task], float] | None = None  # that it needs, where that is known before
 
@@ -35,7 +36,7 @@ class System:
         """As it is kept."""
         version = metadata.version(self.package)
         return results.System(
-            key, self.name, self.package, version, self.settings, self.kind, self.per_sample
+            key, self.name, self.package, version, self.settings, self.kind, self.per_sample, self.takes_K
         )
 
     def installed(self) -> bool:
@@ -66,6 +67,14 @@ SYSTEMS = {
         "gaussian-neurons",
         f"{NEURONS}, partial_fit of whole arrays, which learns one sample at a time",
         lambda task: Whole(makers.ours(task), np.float64),
+        OURS_IMPORTS,
+        "ours",
+    ),
+    "ours-1024": System(
+        "Gaussian neurons, 1024 rows a call",
+        "gaussian-neurons",
+        f"{NEURONS}, partial_fit with 1024 float32 rows in a call",
+        lambda task: Portions(makers.ours(task), size=1024),
         OURS_IMPORTS,
         "ours",
     ),
@@ -105,6 +114,7 @@ SYSTEMS = {
         "cluster.DBSTREAM(), learn_one; all default",
         makers.dbstream,
         "from river import cluster",
+        takes_K=False,
     ),
     "river-denstream": System(
         "river DenStream",
@@ -113,6 +123,7 @@ SYSTEMS = {
         "learn_one: river's example",
         makers.denstream,
         "from river import cluster",
+        takes_K=False,
     ),
     "river-clustream": System(
         "river CluStream",
@@ -124,15 +135,16 @@ SYSTEMS = {
     "sklearn-minibatch-1": System(
         "MiniBatchKMeans, 1 row",
         "scikit-learn",
-        "MiniBatchKMeans(K, random_state=0), partial_fit with one row in a call; the first call has the K "
-        "rows that it needs",
+        "MiniBatchKMeans(K, compute_labels=False, random_state=0), partial_fit with one row in a call; the "
+        "first call has the K rows that it needs",
         lambda task: makers.mini_batch(task, 1),
         "from sklearn.cluster import MiniBatchKMeans",
     ),
     "sklearn-minibatch-1024": System(
         "MiniBatchKMeans, 1024 rows",
         "scikit-learn",
-        "MiniBatchKMeans(K, random_state=0), partial_fit with 1024 rows in a call (its batch_size)",
+        "MiniBatchKMeans(K, compute_labels=False, random_state=0), partial_fit with 1024 rows in a call "
+        "(its batch_size)",
         lambda task: makers.mini_batch(task, 1024),
         "from sklearn.cluster import MiniBatchKMeans",
         per_sample=False,
@@ -140,10 +152,11 @@ SYSTEMS = {
     "sklearn-birch": System(
         "Birch",
         "scikit-learn",
-        "Birch(n_clusters=None), partial_fit with 1024 rows in a call, which go into its tree one by one; "
-        "all else default",
+        "Birch(n_clusters=None, compute_labels=False), partial_fit with 1024 rows in a call, which go into "
+        "its tree one by one; all else default",
         makers.birch,
         "from sklearn.cluster import Birch",
+        takes_K=False,
     ),
     "minisom": System(
         "MiniSom",
@@ -160,6 +173,7 @@ SYSTEMS = {
         "first example",
         makers.fuzzy_art,
         "from artlib import FuzzyART",
+        takes_K=False,
     ),
     "artlib-gaussian": System(
         "Gaussian ART",
@@ -168,6 +182,7 @@ SYSTEMS = {
         "artlib's example of blobs",
         makers.gaussian_art,
         "from artlib import GaussianART",
+        takes_K=False,
     ),
     "faiss-kmeans": System(
         "faiss Kmeans",

@@ -59,11 +59,13 @@ def _row(results: Results, name: str, key: str) -> tuple[str, ...]:
 def imports(results: Results) -> str:
     """Seconds to import, beyond NumPy and scikit-learn."""
     rows = [("import", "s", "beyond NumPy and scikit-learn, s")]
-    for key in results.systems:
+    known = set()
+    for key, system in results.systems.items():
         times = [each for each in results.imports if each.system == key]
-        if times:
+        if times and (system.package, times[0].seconds) not in known:  # systems of one package share theirs
+            known.add((system.package, times[0].seconds))
             whole, more = (median(each.seconds for each in times), median(e.seconds - e.base for e in times))
-            rows.append((key, f"{whole:.2f}", f"{more:+.2f}"))
+            rows.append((key, f"{whole:.2f}", f"{more:+.2f}" if more > 0 else "–"))
     return text(rows)
 
 
@@ -81,7 +83,7 @@ def growth(results: Results) -> str:
 def refusals(results: Results) -> str:
     """Who was not measured, and why."""
     lines = [f"  {each.system} on {each.workload}: {each.why}" for each in results.refusals]
-    return "\n".join(["Not measured:", *lines]) if lines else "All were measured."
+    return "\n".join(["Not measured:", *lines]) if lines else "Every system was measured on every workload."
 
 
 def shown(results: Results) -> str:
