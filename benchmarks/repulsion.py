@@ -1,6 +1,7 @@
 """Repulsion at every r-th sample, r times as strong: what it changes in the filters, and what it saves.
 
     python -m benchmarks.repulsion [--seeds N] [--samples N] [--only 2a,4] [--data-dir DIR]
+    python -m benchmarks.repulsion --speed      # speeds anew, the filters as they were kept: a minute
     python -m benchmarks.repulsion --drawn      # table, document and picture from the kept results alone
 
 On the settings of the paper's Figures 2 and 4: for each seed and r, a model with the same start and the same
@@ -195,10 +196,14 @@ def images_for(setting: Setting, directory: str | None) -> ImageSet:
         return data.load(setting.data, data.SAMPLE)
 
 
-def measure(keys: list[str], seeds: int | None, samples: int, directory: str | None) -> Results:
-    """Run everything, on one core."""
+def on_one_core() -> None:
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+
+
+def measure(keys: list[str], seeds: int | None, samples: int, directory: str | None) -> Results:
+    """Run everything, on one core."""
+    on_one_core()
     results = Results(processor(), {}, [], [])
     chosen = [SETTINGS[key] for key in keys]
     turns = sum((seeds or setting.seeds) * (len(EVERY) + 1) for setting in chosen) + len(chosen)
@@ -241,13 +246,18 @@ def main() -> None:
     parser.add_argument(
         "--data-dir", help=f"where mnist/ and cifar-10-batches-bin/ lie (default: ${VARIABLE})"
     )
+    parser.add_argument("--speed", action="store_true", help="take speeds alone")
     parser.add_argument("--drawn", action="store_true", help="run nothing")
     arguments = parser.parse_args()
     keys = arguments.only.split(",") if arguments.only else list(SETTINGS)
     if unknown := [key for key in keys if key not in SETTINGS]:
         parser.error(f"no setting {unknown[0]!r}: there are {', '.join(SETTINGS)}.")
-    if arguments.drawn:
+    if arguments.drawn or arguments.speed:
         results = Results.read(RESULTS)
+        if arguments.speed:
+            on_one_core()
+            timed_ones = [(SETTINGS[key], images_for(SETTINGS[key], arguments.data_dir)) for key in TIMED]
+            results.speeds = [it for setting, images in timed_ones for it in speeds(setting, images)]
     else:
         results = measure(keys, arguments.seeds, arguments.samples, arguments.data_dir)
     print(repulsion_page.terminal(results))
