@@ -66,7 +66,7 @@ struct Learning {
     int64_t K = centers.shape(0), D = centers.shape(1);
     const Kernels<T>& kernels = current->kernels<T>();
     int64_t chunk = std::clamp<int64_t>(int64_t(multiply_adds_between_clocks / (double(K) * K * D)), 1,
-                                        std::clamp<int64_t>(numbers_between_clocks / D, 64, rows_between_clocks));
+                                        std::clamp<int64_t>(numbers_between_clocks / std::max<int64_t>(D, 1), 64, rows_between_clocks));
     Scratch<T> work{kernels.learn_workspace(K, D, learns_widths)};
     Scratch<T> buffer{chunk * D}, width_buffer{chunk};
 
@@ -80,6 +80,7 @@ struct Learning {
           learns_widths(learns_widths && width_learning_rate > 0) {
         if (int64_t(widths.shape(0)) != K || seen.shape(0) != 1)
             throw nb::value_error("arrays of different lengths");
+        if (K < 1 || D < 1) throw nb::value_error("no neurons, or none of any dimension");
         if (repulsion_every < 1) throw nb::value_error("repulsion_every must be at least 1");
         const T* w = widths.data();
         rule.equal_widths = std::all_of(w, w + K, [w](T v) { return v == w[0]; });
@@ -93,7 +94,7 @@ struct Learning {
                                                     int64_t first) {
         const Rows rows = rows_of(x);
         if (rows.D != D || (sample_widths && int64_t(sample_widths->shape(0)) != rows.n) ||
-            (learns_widths && !sample_widths))
+            (learns_widths && !sample_widths) || first < 0)
             throw nb::value_error("arrays of different lengths");
         nb::gil_scoped_release released;
         auto outcome = learn_rows(rows, sample_widths ? sample_widths->data() : nullptr, first);

@@ -13,6 +13,7 @@ constexpr double little = 1;            // in square roots of the largest width
 constexpr double worth_it = 0.4;        // of all vectors and neurons, at most, in the lists
 constexpr long shortest_life = 8;       // samples that lists should have served
 constexpr long until_next_try = 512;    // samples
+constexpr long until_first_try = 4;     // a call of a few rows would not have its lists' worth
 
 template <class S>
 struct Neighbours {
@@ -24,7 +25,7 @@ struct Neighbours {
     int32_t* list;   // (lanes / L, K)  neurons near each vector of neurons
     int32_t* count;  // (lanes / L,)    how many
     bool listed = false;
-    long served = 0, wait = 0;
+    long served = 0, wait = until_first_try;
 
     static bool worth_a_try(long K) { return K >= fewest_for_lists; }
 

@@ -20,7 +20,7 @@
 // made of two widths does not depend on which of the two comes first.
 //
 // Nor has a pair any weight whose responses are below exp(-far): 2e-22, which is beyond the precision of
-// every number that it could change. Where that holds for a whole tile, it takes no part in what follows.
+// numbers as large as a width's square root. Where that holds for a whole tile, it takes no part in what follows.
 #pragma once
 
 #include "kernels.hpp"

@@ -308,3 +308,17 @@ def test_neurons_too_far_apart_need_not_meet(instruction_set, dtype, K, D, width
     rule = {"inhibition": 0.5, "learning_rate": 0.3 * width, "repulsion_every": every}
     reference.learn(slow, x, **rule)
     np.testing.assert_allclose(ends[0], slow.centers, rtol=0, atol=1e-12 if dtype is np.float64 else 1e-4)
+
+
+@pytest.mark.parametrize(("K", "D"), [(0, 3), (3, 0)])
+def test_no_neurons_or_no_columns_are_refused(K, D):
+    neurons = Neurons.at(np.zeros((K, D)), 1.0)
+    with pytest.raises(ValueError, match="no neurons, or none of any dimension"):
+        native.learn(neurons, np.zeros((5, D)), inhibition=0.5, learning_rate=0.1)
+
+
+def test_a_first_row_before_the_first_is_refused():
+    arrays = (np.zeros((1, 2)), np.ones(1), np.zeros(1, np.int64))
+    learning = native._core.LearningDouble(*arrays, 0.1, 0.5, 0.0, 1, False)
+    with pytest.raises(ValueError, match="different lengths"):
+        learning.learn(np.zeros((4, 2)), None, -(10**12))

@@ -62,7 +62,10 @@ def steps(
     sample_widths: ArrayLike | None = None,
     repulsion_every: int = 1,
 ) -> Iterator[None]:
-    """The same in steps of about 20 ms, each of which leaves valid neurons and `neurons.seen` right."""
+    """The same in steps of about 20 ms, each of which leaves valid neurons and `neurons.seen` right.
+
+    Between two steps they may be read; whatever is written into them meanwhile is lost.
+    """
     x = np.asarray(samples)
     own = None if sample_widths is None else np.ascontiguousarray(sample_widths, np.float64)
     single = neurons.centers.dtype == np.float32
