@@ -9,6 +9,7 @@ from importlib import metadata
 
 import numpy as np
 
+from benchmarks import named
 from benchmarks.peers import makers, results
 from benchmarks.peers.learners import Learner, Portions, Task, Whole
 from benchmarks.peers.makers import FEWEST, HORIZON, MOST, MOST_IN_A_SCAN
@@ -249,9 +250,4 @@ SYSTEMS = {
 
 def chosen(names: str | None) -> dict[str, System]:
     """Those of a list of names with commas between; all where nothing is said."""
-    if names is None:
-        return SYSTEMS
-    unknown = [name for name in names.split(",") if name not in SYSTEMS]
-    if unknown:
-        raise SystemExit(f"no such system: {', '.join(unknown)}. There are: {', '.join(SYSTEMS)}.")
-    return {name: SYSTEMS[name] for name in names.split(",")}
+    return named.chosen(SYSTEMS, names, "system")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks import named
 from benchmarks.peers import results
 from gaussian_neurons import datasets
 from gaussian_neurons.datasets.fetch import VARIABLE, AbsentData
@@ -97,7 +98,4 @@ def chosen(names: str | None, quick: bool) -> dict[str, Workload]:
     """Those of a list of names with commas between; all, or the quick ones, where nothing is said."""
     if names is None:
         return {key: WORKLOADS[key] for key in (QUICK if quick else WORKLOADS)}
-    unknown = [name for name in names.split(",") if name not in WORKLOADS]
-    if unknown:
-        raise SystemExit(f"no such workload: {', '.join(unknown)}. There are: {', '.join(WORKLOADS)}.")
-    return {name: WORKLOADS[name] for name in names.split(",")}
+    return named.chosen(WORKLOADS, names, "workload")

@@ -14,6 +14,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from benchmarks import named
 from benchmarks.quality import drift, drift_picture, picture, sweep, table
 from benchmarks.quality.progress import Progress
 from benchmarks.quality.results import Results
@@ -30,13 +31,7 @@ DOCS, RESULTS = ROOT / "docs", ROOT / "benchmarks" / "results"
 
 def chosen_sets(sets: list[LabelledSet], names: str | None) -> list[LabelledSet]:
     """Those of a list of names with commas between; all where nothing is said."""
-    if names is None:
-        return sets
-    known = {data.name: data for data in sets}
-    unknown = [name for name in names.split(",") if name not in known]
-    if unknown:
-        raise SystemExit(f"no such set here: {', '.join(unknown)}. There are: {', '.join(known)}.")
-    return [known[name] for name in names.split(",")]
+    return list(named.chosen({data.name: data for data in sets}, names, "set here").values())
 
 
 def run_sets(arguments: argparse.Namespace) -> None:

@@ -11,6 +11,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks import named
+
 Array = NDArray[Any]
 
 MOST_CLUSTERS = 50  # the limit of those that need one
@@ -266,9 +268,4 @@ SYSTEMS = {
 
 def chosen(names: str | None) -> dict[str, System]:
     """Those of a list of names with commas between; all where nothing is said."""
-    if names is None:
-        return SYSTEMS
-    unknown = [name for name in names.split(",") if name not in SYSTEMS]
-    if unknown:
-        raise SystemExit(f"no such system: {', '.join(unknown)}. There are: {', '.join(SYSTEMS)}.")
-    return {name: SYSTEMS[name] for name in names.split(",")}
+    return named.chosen(SYSTEMS, names, "system")
