@@ -130,7 +130,7 @@ def test_a_sweep_is_kept_as_json(found):
 
 
 def test_models_that_run_away_are_told_and_the_others_go_on():
-    rate = {"learning_rate": 1e5, "widths": (1e-3, 10.0)}
+    rate = {"learning_rate": 1e10, "widths": (1e-30, 10.0)}
     found = sweep(X.astype(np.float32), 2000, **QUICK | rate)
     failed = found.n_clusters == -1
     assert failed[0].any()
@@ -138,7 +138,7 @@ def test_models_that_run_away_are_told_and_the_others_go_on():
     assert np.isnan(found.mean_response[failed]).all()
     assert len(found.failures) == failed.sum()
     assert "failed" in repr(found)
-    assert "learning_rate=100000 is too large for a width of 0.001" in found.failures[0].reason
+    assert "learning_rate=1e+10 is too large for a width of 1e-30" in found.failures[0].reason
     single = sweep(X.astype(np.float32), 2000, **QUICK | {"widths": (1e-60, 1.0)})
     assert "out of the range of float32" in single.failures[0].reason
     assert json.dumps(found.to_dict(), allow_nan=False)
