@@ -184,16 +184,16 @@ def start(folder, samples, every):
     return subprocess.Popen(command, stdout=subprocess.PIPE, cwd=Path(__file__).parents[1], text=True)
 
 
-def test_killed_a_dozen_times_it_ends_in_the_same_bits(tmp_path):
-    """A real process, killed at random moments, a dozen times, while it learns and writes."""
-    samples, every = 4_000_000, 5_000
+def test_killed_again_and_again_it_ends_in_the_same_bits(tmp_path):
+    """A real process, killed at random moments, eight times, while it learns and writes."""
+    samples, every = 3_000_000, 5_000
     (tmp_path / "whole").mkdir()
     (tmp_path / "killed").mkdir()
     with start(tmp_path / "whole", samples, 10**9) as undisturbed:
         assert "ends" in undisturbed.stdout.read()
     random = np.random.default_rng(8)
     kills, reached = 0, [0]
-    while kills < 12:
+    while kills < 8:
         with start(tmp_path / "killed", samples, every) as process:
             assert process.stdout.readline() == "begins\n"
             time.sleep(random.uniform(0, 0.12))
@@ -204,9 +204,9 @@ def test_killed_a_dozen_times_it_ends_in_the_same_bits(tmp_path):
         if (tmp_path / "killed" / "run").exists():
             reached.append(GaussianNeurons.load(tmp_path / "killed" / "run").n_samples_seen_)
     assert reached == sorted(reached)
-    assert len(set(reached)) > 5
+    assert len(set(reached)) > 3
     with start(tmp_path / "killed", samples, every) as process:
-        assert "ends 4000000" in process.stdout.read()
+        assert "ends 3000000" in process.stdout.read()
     one, other = (GaussianNeurons.load(tmp_path / name / "run") for name in ("whole", "killed"))
     assert same(one, other)
     assert [path.name for path in (tmp_path / "killed").iterdir()] == ["run"]  # no litter
