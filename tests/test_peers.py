@@ -303,10 +303,11 @@ ONE_OF_EACH = ("ours-float32", "breaks", "dies", "large", "sklearn-minibatch-1")
 def test_systems_take_turns_in_their_own_processes(tmp_path):
     results, plan = Results({}), Plan(2, 0.005, (1024,))
     systems = {key: odd_systems.SYSTEMS[key] for key in ONE_OF_EACH}
+    others = set(multiprocessing.active_children())  # which other tests left
     with Crew("tests.odd_systems") as crew:
         left = measure_workload(crew, systems, "tiny", tiny(), plan, tmp_path, results, Quiet())
         measure_lengths(crew, ["ours-float32"], "tiny", plan, results, Quiet())
-        processes = multiprocessing.active_children()
+        processes = set(multiprocessing.active_children()) - others
     assert not any(process.is_alive() for process in processes)
     assert len(processes) == 3
     assert list(left) == ["ours-float32", "sklearn-minibatch-1"]
@@ -327,12 +328,13 @@ def test_systems_take_turns_in_their_own_processes(tmp_path):
 
 
 def test_nobody_waits_for_one_that_hangs(tmp_path):
+    others = set(multiprocessing.active_children())
     np.save(tmp_path / "x.npy", np.zeros((8, 3), np.float32))
     with Crew("tests.odd_systems", limit=1.0) as crew:
         crew.ask("hangs", "open", tmp_path / "x.npy", 4, 3)
         with pytest.raises(Refused, match="took over 1 s to warm up"):
             crew.ask("hangs", "fill", 0.01)
-        assert not multiprocessing.active_children()
+        assert set(multiprocessing.active_children()) <= others
 
 
 def test_a_package_that_does_not_load_is_a_refusal():
