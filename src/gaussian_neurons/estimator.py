@@ -110,6 +110,7 @@ class GaussianNeurons(
     diagnosis_ : the facts behind learned_, see `gaussian_neurons.diagnostics.Diagnosis`
     labels_ : (n_rows,), the clusters of the rows given to `fit`
     n_samples_seen_ : how many samples the model has learned from
+    recent_samples_ : (n, n_features), the last 1000 of them, in no particular order
     n_skipped_ : how many rows of streams `learn` was told to skip
     n_features_in_ : D
 
@@ -273,6 +274,77 @@ class GaussianNeurons(
         self._labels = None
         return self
 
+    def move_neurons(
+        self, indices: ArrayLike, *, centers: ArrayLike | None = None, width: ArrayLike | None = None
+    ) -> Self:
+        """Put neurons elsewhere, or give them another width, in the middle of a stream.
+
+        All others stay bit for bit. A neuron that moves is as good as new where it is put: what samples held
+        it before is forgotten, its cluster is retired, and it counts as learned after 1000 samples at the
+        earliest. A new width alone forgets nothing, and counts as the one that the neuron started with. Where
+        it started stays in `initial_centers_`, and an automatic learning rate stays what it was: give one
+        along with a width that is much smaller.
+
+        A model with an automatic width keeps the one that answers now, and every neuron counts by itself.
+
+        Parameters
+        ----------
+        indices : an index into `centers_`, or several (negative ones count from the end), or a mask
+        centers : (n, n_features) or None, where to put them: a row for each index
+        width : a number, an array (n,) or None, their new width
+
+        Examples
+        --------
+        >>> model = GaussianNeurons(2, width=1.0, init=[[0.0, 0.0], [5.0, 5.0]], domain=(0, 5))
+        >>> model.partial_fit([[0.0, 0.0]]).move_neurons(-1, centers=[[3.0, 1.0]], width=0.5).centers_[1]
+        array([3., 1.])
+        >>> model.widths_
+        array([1. , 0.5])
+        """
+        check_is_fitted(self)
+        count = len(self.centers_)
+        which = settings.checked_indices(indices, count) % count
+        if len(np.unique(which)) < len(which):
+            raise ValueError(f"indices must name each neuron once, got {indices!r}.")
+        if centers is None and width is None:
+            raise ValueError("nothing to change: give centers, width, or both.")
+        placed = None
+        if centers is not None:
+            placed = settings.checked_centers("centers", centers, None, self.n_features_in_)
+            if len(placed) != len(which):
+                raise ValueError(
+                    f"centers must have a row for each of the {len(which)} neurons, got {len(placed)}."
+                )
+        widths = None if width is None else settings.checked_widths(width, len(which))
+        self._learner.move(which, placed, widths, self._settings())
+        self._labels = None
+        return self
+
+    def place_neurons(self, n_features: int, dtype: Any = np.float64) -> Self:
+        """Start over with the neurons in their places, before the first sample: to see where learning begins.
+
+        Only for models that take nothing from the first data: those with a `width`, a `domain` and, where
+        widths are learned, a `learning_rate` of their own.
+
+        Parameters
+        ----------
+        n_features : D
+        dtype : float32 or float64, the precision of the model; the samples' own, where bits matter
+        """
+        with self._unchanged_on_error():
+            self.__dict__.pop("feature_names_in_", None)
+            self.n_features_in_ = settings.whole_number("n_features", n_features)
+            given = self._settings()
+            if given.needs_first_data:
+                raise ValueError(
+                    "where neurons start depends on the first data here. Give a width, a domain and, where "
+                    "widths are learned, a learning_rate, and init='uniform' or an array."
+                )
+            self._learner = self._start(np.empty((0, n_features), settings.checked_precision(dtype)))
+            self._labels = None
+            self._learner.settle(given)
+        return self
+
     def draws(self, rows: int) -> int:
         """How many samples `fit` draws from so many rows."""
         if not isinstance(self.max_samples, str):
@@ -398,6 +470,11 @@ class GaussianNeurons(
         if self._labels is None:
             raise AttributeError("labels_ are those of the rows given to fit(); use predict(X) for others.")
         return self._labels
+
+    @property
+    def recent_samples_(self) -> Array:  # noqa: D102
+        check_is_fitted(self)
+        return _frozen(self._learner.samples)
 
     @property
     def n_samples_seen_(self) -> int:  # noqa: D102

@@ -229,10 +229,30 @@ class Learner:
         ready.keep_one_layer()
         self._exchange(ready, ready.neurons.keep(which), np.flatnonzero(which))
 
+    def move(
+        self, which: NDArray[np.int64], centers: Array | None, widths: Array | None, settings: Settings
+    ) -> None:
+        """Those neurons at other centers, or with other widths; None leaves them what they are."""
+        now = self.now(settings).neurons
+        placed = neurons_at(  # in the model's precision, before anything changes
+            now.centers[which] if centers is None else centers,
+            now.widths[which] if widths is None else widths,
+            self.recent.dtype.type,
+        )
+        ready = self.settle(settings)
+        ready.keep_one_layer()
+        before = ready.neurons
+        neurons = before.move(
+            which, None if centers is None else placed.centers, None if widths is None else placed.widths
+        )
+        moved = (neurons.centers != before.centers).any(axis=1)  # what they find there is another cluster
+        self._exchange(ready, neurons, np.where(moved, -1, np.arange(len(neurons))))
+
     def _exchange(self, ready: Ready, neurons: Neurons, which: NDArray[np.int64]) -> None:
         """Other neurons in the layer that answers; `which` says what number each had, or -1."""
-        ready.layer.neurons = neurons
-        ready.clusters = ready.clusters.of_neurons(which)
+        with held_back():
+            ready.layer.neurons = neurons
+            ready.clusters = ready.clusters.of_neurons(which)
 
     def _learn_some(
         self,

@@ -60,6 +60,34 @@ class Neurons:
         """Those neurons of the mask, bit for bit."""
         return Neurons(**{name: getattr(self, name)[which] for name in EACH}, seen=self.seen.copy())
 
+    def move(self, which: NDArray[np.int64], centers: Array | None, widths: Array | None) -> "Neurons":
+        """These neurons, bit for bit, but for some at other centers, or with other widths.
+
+        One that really moves is as good as new there: where it was held is forgotten, and it is born now. A
+        width that is given counts as the one it started with; where it started stays.
+
+        Parameters
+        ----------
+        which : (n,), no neuron twice
+        centers : (n, D), or None where they stay
+        widths : (n,), or None where they stay
+
+        Examples
+        --------
+        >>> neurons = Neurons.at([[0.0], [1.0]], width=0.5).move(np.array([1]), np.array([[3.0]]), None)
+        >>> neurons.centers.ravel(), neurons.start.ravel()
+        (array([0., 3.]), array([0., 1.]))
+        """
+        others = self.copy()
+        if centers is not None:
+            others.centers[which] = centers
+            moved = (others.centers != self.centers).any(axis=1)
+            others.held[moved] = np.nan
+            others.born[moved] = others.seen[0]
+        if widths is not None:
+            others.widths[which] = others.start_widths[which] = widths
+        return others
+
 
 NAMES = tuple(field.name for field in fields(Neurons))
 EACH = tuple(name for name in NAMES if name != "seen")  # one row for each neuron
