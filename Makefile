@@ -3,10 +3,13 @@ PYTHON ?= python3
 BIN := .venv/bin
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard native/*)
 
-.PHONY: demo test lint format bench bench-quality bench-peers bench-repulsion pictures help clean
+.PHONY: demo live test lint format bench bench-quality bench-peers bench-repulsion pictures help clean
 
 demo: .venv/ready-demo  ## learn the strokes of handwritten digits; leaves out/demo.png
 	@$(BIN)/gaussian-neurons demo
+
+live: .venv/ready-demo  ## watch neurons learn, in the browser
+	@$(BIN)/gaussian-neurons live $(OPTIONS)
 
 test: .venv/ready-dev  ## all tests
 	@$(BIN)/python -m pytest
@@ -54,7 +57,7 @@ bench-peers: .venv-peers/ready  ## what a sample costs beside other libraries, t
 
 .venv/ready-demo: .venv/bin/pip $(SOURCES)
 	@echo "Setting up .venv: compiling the core takes about half a minute."
-	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[cli]'
+	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[all]'
 	@touch $@
 
 .venv/ready-dev: .venv/bin/pip $(SOURCES)

@@ -7,6 +7,7 @@ import typer
 
 from gaussian_neurons.cli.clustering import fit, info, predict
 from gaussian_neurons.cli.demonstration import demo
+from gaussian_neurons.cli.living import live
 from gaussian_neurons.cli.reproducing import reproduce
 from gaussian_neurons.cli.sweeping import sweep
 
@@ -34,5 +35,5 @@ def main(
     """Online clustering that finds the number of clusters by itself."""
 
 
-for command in (demo, reproduce, fit, predict, info, sweep):
+for command in (demo, live, reproduce, fit, predict, info, sweep):
     app.command()(command)

@@ -65,11 +65,13 @@ def told(kept: str = "Nothing was written.") -> Iterator[None]:
             raise typer.Exit(MISTAKE) from None
 
 
-def require(*packages: str) -> None:
+def require(*packages: str, extra: str = "cli") -> None:
     """Raise an error that says what to install where a package is missing."""
     missing = [name for name in packages if importlib.util.find_spec(name) is None]
     if missing:
-        raise ModuleNotFoundError(f"this needs {' and '.join(missing)}: pip install 'gaussian-neurons[cli]'")
+        raise ModuleNotFoundError(
+            f"this needs {' and '.join(missing)}: pip install 'gaussian-neurons[{extra}]'"
+        )
 
 
 def warn(text: str) -> None:

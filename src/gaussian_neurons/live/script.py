@@ -1,0 +1,127 @@
+"""A trial as a Python script that learns the same: its setup, and what was done on the way."""
+
+from typing import Any
+
+import numpy as np
+
+from gaussian_neurons.live.setup import Setup
+from gaussian_neurons.live.sources import CLUSTERS, MIXED, NOISE, SPREAD, Images, Points, Source
+
+MOST_NOTES = 500
+LOADERS = {
+    "mnist-sample": "mnist_sample",
+    "mnist": "mnist",
+    "cifar10": "cifar10",
+    "photographs": "photographs",
+}
+TOO_MANY = f"# from here on more was done than the {MOST_NOTES} changes that a script keeps"
+
+
+class Journal:
+    """What a trial began with and what was done to it, after how many samples each."""
+
+    def __init__(self, setup: Setup, source: Source) -> None:
+        self.setup, self.source = setup, source
+        self.notes: list[tuple[int, str]] = []
+
+    def note(self, seen: int, line: str) -> None:
+        """Keep a line; of changes of the same kind after the same samples, the last."""
+        if self.notes and self.notes[-1][0] == seen and _kind(self.notes[-1][1]) == _kind(line):
+            self.notes[-1] = (seen, line)
+        elif len(self.notes) < MOST_NOTES:
+            self.notes.append((seen, line))
+        elif len(self.notes) == MOST_NOTES:
+            self.notes.append((seen, TOO_MANY))
+
+    def script(self, seen: int) -> str:
+        """The script up to so many samples."""
+        lines, done = [], 0
+        for at, line in self.notes:
+            if at > done:
+                lines.append(f"model.learn(stream, {at - done:_})")
+                done = at
+            lines.append(line)
+        if seen > done or not lines:
+            lines.append(f"model.learn(stream, {max(seen - done, 1):_})")
+        return "\n".join([*_head(self.setup, self.source), *lines, "", *TAIL, ""])
+
+
+TAIL = ('print(f"{model.n_clusters_} of {len(model.centers_)} neurons learned")',)
+
+
+def stream_line(setup: Setup, source: Source, position: int) -> str:
+    """The line that makes the stream, at a place."""
+    seek = f".seek({position:_})" if position else ""
+    if isinstance(source, Points):
+        widths = f", sample_width=np.full(len(points), {setup.sample_width!r})"
+        own = widths if setup.width_learning_rate > 0 else ""
+        return f"stream = Rows(points, shuffle=True, seed={setup.seed}{own}){seek}"
+    chosen = "" if setup.classes is None else f", labels=labels, classes={list(setup.classes)}"
+    if setup.width_learning_rate > 0:
+        made = f"Neighbourhoods(images, size={setup.size}, noise={setup.noise!r}, seed={setup.seed}{chosen})"
+    else:
+        made = f"Patches(images, size={setup.size}, seed={setup.seed}{chosen})"
+    return f"stream = {made}{seek}"
+
+
+def _head(setup: Setup, source: Source) -> list[str]:
+    images = isinstance(source, Images)
+    sampling = "Neighbourhoods, Patches" if images else "Rows"
+    imports = ["import numpy as np", "", "from gaussian_neurons import GaussianNeurons"]
+    if setup.data in LOADERS:
+        imports.append(f"from gaussian_neurons.datasets import {LOADERS[setup.data]}")
+    elif setup.data == "mixture":
+        imports.append("from gaussian_neurons.datasets.synthetic import Mixture")
+    if setup.data in LOADERS:
+        imports = imports[2:]
+    imports.append(f"from gaussian_neurons.sampling import {sampling}")
+    return [
+        *imports,
+        "",
+        *_data_lines(setup, source),
+        stream_line(setup, source, 0),
+        "model = GaussianNeurons(",
+        f"    {setup.n_neurons},",
+        f"    width={setup.width!r},",
+        f"    inhibition={setup.inhibition!r},",
+        f"    learning_rate={setup.learning_rate!r},",
+        f"    width_learning_rate={setup.width_learning_rate!r},",
+        *_start_lines(setup, source),
+        f"    random_state={setup.seed},",
+        ")",
+    ]
+
+
+def _data_lines(setup: Setup, source: Source) -> list[str]:
+    if setup.data in LOADERS:
+        return [f"images, labels = {LOADERS[setup.data]}()"]
+    if setup.data == "mixture":
+        mixed = f"{CLUSTERS}, seed={setup.seed}, spread={SPREAD}, noise={NOISE}, dtype=np.float64"
+        return [f"points = Mixture({mixed}).read({MIXED})"]
+    if isinstance(source, Points) and setup.data == "one-sample":
+        return [f"points = np.array({source.points.tolist()})"]
+    return list(source.code) or ["points = ...  # (n, 2)"]
+
+
+def _start_lines(setup: Setup, source: Source) -> list[str]:
+    if isinstance(source, Images):
+        return ["    domain=(0.0, 1.0),"]
+    lines = [f"    domain=({source.low.tolist()}, {source.high.tolist()}),"]
+    start = begun_at(setup, source)
+    if start is not None:
+        lines.insert(0, f"    init=np.array({start.tolist()}),")
+    return lines
+
+
+def begun_at(setup: Setup, source: Source) -> Any:
+    """Where neurons start, where that is no accident, (K, 2)."""
+    if isinstance(source, Points) and source.start is not None and len(source.start) == setup.n_neurons:
+        return np.asarray(source.start)
+    return None
+
+
+def _kind(line: str) -> str:
+    """What a line does, to tell whether a later one makes it void."""
+    if line.startswith(("stream", "model.set_params")) or ("width=" in line and "move" in line):
+        return line.split("=")[0]
+    return line
