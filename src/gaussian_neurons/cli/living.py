@@ -129,5 +129,7 @@ def _file(source: Any) -> Any:
     uneven = reading.uneven(rows, opened.labels)
     if uneven is not None:
         warn(uneven)
-    code = f"points = rows_from_file({str(path)!r}, columns={opened.labels!r}).read({len(rows)})"
+    named = opened.labels != [str(k) for k in range(2)]
+    read = f"rows_from_file({str(path)!r}{f', columns={opened.labels!r}' if named else ''})"
+    code = ("from gaussian_neurons.sampling import rows_from_file", f"points = {read}.read({len(rows)})")
     return sources.from_rows(rows, path.name, code)

@@ -5,15 +5,9 @@ from typing import Any
 import numpy as np
 
 from gaussian_neurons.live.setup import Setup
-from gaussian_neurons.live.sources import CLUSTERS, MIXED, NOISE, SPREAD, Images, Points, Source
+from gaussian_neurons.live.sources import Images, Points, Source
 
 MOST_NOTES = 500
-LOADERS = {
-    "mnist-sample": "mnist_sample",
-    "mnist": "mnist",
-    "cifar10": "cifar10",
-    "photographs": "photographs",
-}
 TOO_MANY = f"# from here on more was done than the {MOST_NOTES} changes that a script keeps"
 
 
@@ -65,20 +59,16 @@ def stream_line(setup: Setup, source: Source, position: int) -> str:
 
 
 def _head(setup: Setup, source: Source) -> list[str]:
-    images = isinstance(source, Images)
-    sampling = "Neighbourhoods, Patches" if images else "Rows"
-    imports = ["import numpy as np", "", "from gaussian_neurons import GaussianNeurons"]
-    if setup.data in LOADERS:
-        imports.append(f"from gaussian_neurons.datasets import {LOADERS[setup.data]}")
-    elif setup.data == "mixture":
-        imports.append("from gaussian_neurons.datasets.synthetic import Mixture")
-    if setup.data in LOADERS:
-        imports = imports[2:]
-    imports.append(f"from gaussian_neurons.sampling import {sampling}")
+    sampling = "Neighbourhoods, Patches" if isinstance(source, Images) else "Rows"
+    imports = ["from gaussian_neurons import GaussianNeurons"]
+    imports += [line for line in source.code if line.startswith("from ")]
+    imports += [f"from gaussian_neurons.sampling import {sampling}"]
     return [
+        "import numpy as np",
+        "",
         *imports,
         "",
-        *_data_lines(setup, source),
+        *(line for line in source.code if not line.startswith("from ")),
         stream_line(setup, source, 0),
         "model = GaussianNeurons(",
         f"    {setup.n_neurons},",
@@ -90,17 +80,6 @@ def _head(setup: Setup, source: Source) -> list[str]:
         f"    random_state={setup.seed},",
         ")",
     ]
-
-
-def _data_lines(setup: Setup, source: Source) -> list[str]:
-    if setup.data in LOADERS:
-        return [f"images, labels = {LOADERS[setup.data]}()"]
-    if setup.data == "mixture":
-        mixed = f"{CLUSTERS}, seed={setup.seed}, spread={SPREAD}, noise={NOISE}, dtype=np.float64"
-        return [f"points = Mixture({mixed}).read({MIXED})"]
-    if isinstance(source, Points) and setup.data == "one-sample":
-        return [f"points = np.array({source.points.tolist()})"]
-    return list(source.code) or ["points = ...  # (n, 2)"]
 
 
 def _start_lines(setup: Setup, source: Source) -> list[str]:

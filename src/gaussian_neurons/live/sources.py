@@ -47,7 +47,7 @@ class Images:
     labels: Array | None  # (n,)
     names: tuple[str, ...]  # of the classes 0, 1, ...; empty without labels
     text: str  # what they are
-    code: tuple[str, ...] = ()  # Python that reads them, where a file was given
+    code: tuple[str, ...]  # Python that reads them
 
     def patch(self, setup: Setup) -> tuple[int, int, int]:
         """Height, width and channels of a patch."""
@@ -76,9 +76,9 @@ class Points:
     high: Array
     text: str
     width: float  # that suits them
+    code: tuple[str, ...]  # Python that reads them
     added: int = 0  # of the points, the last so many
     start: Array | None = None  # (2, 2) where neurons start, where that is no accident
-    code: tuple[str, ...] = ()  # Python that reads them, where a file was given
 
     def stream(self, setup: Setup) -> Stream:
         """The points in a new random order on every pass."""
@@ -179,7 +179,12 @@ class Sources:
     def _images(self, name: str, download: bool = False) -> Source:
         found = SETS[name](directory=self.directory, download=download)
         names = CLASSES if name == "cifar10" else ("temple", "flower") if name == "photographs" else DIGITS
-        return Images(found.images, found.labels, names, str(found))
+        loader, where = name.replace("-", "_"), ""
+        if self.directory is not None and name in STAND_INS:
+            where = f"directory={self.directory!r}"
+        read = f"images, labels = {loader}({where})"
+        code = (f"from gaussian_neurons.datasets import {loader}", read)
+        return Images(found.images, found.labels, names, str(found), code)
 
 
 SETS: Mapping[str, Callable[..., ImageSet]] = {
@@ -195,7 +200,13 @@ def mixture(seed: int) -> Points:
     """Gaussian clusters in the unit square, and some noise."""
     stream = Mixture(CLUSTERS, seed=seed, spread=SPREAD, noise=NOISE, dtype=np.float64)
     text = f"{CLUSTERS} clusters with standard deviation {SPREAD}, {NOISE:.0%} noise"
-    return Points(stream.read(MIXED), np.zeros(2), np.ones(2), text, WIDTH_PER_VARIANCE * 2 * SPREAD**2)
+    made = f"Mixture({CLUSTERS}, seed={seed}, spread={SPREAD}, noise={NOISE}, dtype=np.float64)"
+    code = (
+        "from gaussian_neurons.datasets.synthetic import Mixture",
+        f"points = {made}.read({MIXED})",
+    )
+    width = WIDTH_PER_VARIANCE * 2 * SPREAD**2
+    return Points(stream.read(MIXED), np.zeros(2), np.ones(2), text, width, code)
 
 
 def one_sample() -> Points:
@@ -207,11 +218,12 @@ def one_sample() -> Points:
         np.ones(2),
         "one sample at (0.3, 0.7), over and over",
         config.width,
+        (f"points = np.array([{list(config.sample)}])",),
         start=np.array([[0.55, 0.45], config.second]),
     )
 
 
-def from_rows(rows: Array, name: str, code: str) -> Points:
+def from_rows(rows: Array, name: str, code: tuple[str, ...]) -> Points:
     """Rows with two columns: all of them, or as many as can be shown.
 
     Parameters
@@ -221,7 +233,7 @@ def from_rows(rows: Array, name: str, code: str) -> Points:
     code : the Python that reads them as `points`
     """
     points: Array = np.asarray(rows, np.float64)
-    text, lines = f"{name}: {len(rows):,} points", [code]
+    text, lines = f"{name}: {len(rows):,} points", list(code)
     if len(rows) > MOST_POINTS:
         points = points[np.random.default_rng(0).choice(len(rows), MOST_POINTS, replace=False)]
         text = f"{name}: {MOST_POINTS:,} of its {len(rows):,} points, drawn at random"
@@ -231,7 +243,7 @@ def from_rows(rows: Array, name: str, code: str) -> Points:
     flat = high <= low  # a column that never changes has no width to start in
     low, high = np.where(flat, low - 0.5, low), np.where(flat, high + 0.5, high)
     some = np.random.default_rng(0).permutation(points)[:LOOKED_AT]
-    return Points(points, low, high, text, automatic_width(some), code=tuple(lines))
+    return Points(points, low, high, text, automatic_width(some), tuple(lines))
 
 
 def defaults(name: str, source: Source) -> Setup:

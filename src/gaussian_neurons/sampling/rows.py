@@ -56,7 +56,7 @@ class Rows(Stream):
         self.n_features = x.shape[1]
         self.endless = passes is None
         self.length = None if passes is None else len(x) * whole_number("passes", passes)
-        self._order: tuple[int, NDArray[np.int64]] = (-1, np.empty(0, np.int64))  # of one pass
+        self._order: tuple[int, NDArray[np.int64]] = (-1, np.empty(0, np.int64))  # of one pass, (1, n_rows)
 
     def __repr__(self) -> str:
         shuffled = f", shuffle=True, seed={self.seed}" if self.shuffle else ""
@@ -71,10 +71,9 @@ class Rows(Stream):
             return Chunk(self._x[at], None if self._widths is None else self._widths[at])
         numbers = first + np.arange(count)
         at = numbers % rows
-        if self.shuffle:
-            for turn in np.unique(numbers // rows):
-                here = numbers // rows == turn
-                at[here] = self._order_of(int(turn))[at[here]]
+        if self.shuffle and count:
+            turn = numbers // rows
+            at = self._orders(int(turn[0]), int(turn[-1]))[turn - turn[0], at]
         x = self._x[at]
         release(mapping_of(self._x))
         return Chunk(x, None if self._widths is None else self._widths[at])
@@ -84,14 +83,16 @@ class Rows(Stream):
         order = {"shuffle": self.shuffle, "seed": self.seed if self.shuffle else None}
         return {**super().describe(), "rows": fingerprint(self._x), "widths": widths, **order}
 
-    def _order_of(self, turn: int) -> NDArray[np.int64]:
-        """The order of the rows in one pass: that of random keys of 64 bits."""
-        known, order = self._order
-        if known != turn:
-            halves = native.words(self.seed, SHUFFLE, turn * len(self._x), len(self._x), 2).astype(np.uint64)
-            order = np.argsort(halves[:, 0] << np.uint64(32) | halves[:, 1], kind="stable")
-            self._order = (turn, order)
-        return order
+    def _orders(self, first: int, last: int) -> NDArray[np.int64]:
+        """The orders of the rows in these passes, (passes, n_rows): those of random keys of 64 bits."""
+        if first == last == self._order[0]:
+            return self._order[1]
+        shape = (last - first + 1, len(self._x))
+        halves = native.words(self.seed, SHUFFLE, first * shape[1], shape[0] * shape[1], 2).astype(np.uint64)
+        keys = (halves[:, 0] << np.uint64(32) | halves[:, 1]).reshape(shape)
+        orders = np.argsort(keys, axis=1, kind="stable")
+        self._order = (last, orders[-1:])
+        return orders
 
 
 def _table(X: Any) -> tuple[Array, list[str] | None]:
