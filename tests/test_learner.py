@@ -127,3 +127,17 @@ def test_how_many_samples_a_learned_neuron_wins(K, wins, learned):
 def test_how_weak_a_response_is_none(response, cluster):
     model = GaussianNeurons(1, width=1.0, init=[[0.0]], domain=(-1, 1)).partial_fit(np.zeros((10, 1)))
     assert model.predict([[np.sqrt(-np.log(response))]]) == [cluster]
+
+
+@pytest.mark.parametrize("width", ["auto", 0.05])
+def test_who_asks_before_the_end_of_a_stream_gets_the_same_answers_after_it(width):
+    X = blobs(6000)[0]
+    asked, silent = (GaussianNeurons(8, width=width, random_state=0).partial_fit(X) for _ in range(2))
+    assert asked.n_clusters_ == len(asked.cluster_numbers_)
+    assert asked.learned_.any()
+    for model in (asked, silent):
+        model._learner.conclude(model._settings())
+    np.testing.assert_array_equal(asked.cluster_numbers_, silent.cluster_numbers_)
+    np.testing.assert_array_equal(asked.cluster_centers_, silent.cluster_centers_)
+    np.testing.assert_array_equal(asked.predict(X), silent.predict(X))
+    np.testing.assert_array_equal(asked.learned_, silent.learned_)

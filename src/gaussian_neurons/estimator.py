@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from gaussian_neurons import answers, model_file, settings
+from gaussian_neurons import answers, model_file, settings, watching
 from gaussian_neurons.clusters import Event, Found
 from gaussian_neurons.diagnostics import Diagnosis
 from gaussian_neurons.estimator_streams import LearnsFromStreams
@@ -25,6 +25,7 @@ from gaussian_neurons.learning import native
 from gaussian_neurons.mapped import mapping_of, release
 from gaussian_neurons.sampling import Stream
 from gaussian_neurons.state import Neurons
+from gaussian_neurons.watching import Shown
 
 Array = NDArray[Any]
 
@@ -190,7 +191,7 @@ class GaussianNeurons(
         y : ignored
         sample_width : (n_rows,) or None, the paper's sigma_x of each row
         """
-        with self._unchanged_on_error():
+        with Shown(self, at_once=True), self._unchanged_on_error():
             x, widths, given = self._check_rows(X, sample_width, first=True)
             native.require_finite(x, x.dtype)
             self._learner, self._labels = self._start(x), None
@@ -198,7 +199,8 @@ class GaussianNeurons(
             left = self.draws(len(x))
             while left:
                 rows = random.integers(len(x), size=min(left, DRAWS_AT_ONCE))
-                self._learner.learn(x[rows], None if widths is None else widths[rows], given)
+                drawn_widths = None if widths is None else widths[rows]
+                self._learner.learn(x[rows], drawn_widths, given, watching.audience(self))
                 release(mapping)
                 left -= len(rows)
             self._learner.conclude(given)
@@ -219,12 +221,12 @@ class GaussianNeurons(
         sample_width : (n_rows,) or None, the paper's sigma_x of each row
         """
         first = not self.__sklearn_is_fitted__()
-        with self._unchanged_on_error():
+        with Shown(self), self._unchanged_on_error():
             x, widths, given = self._check_rows(X, sample_width, first)
             if first:
                 self._learner = self._start(x)
             self._labels = None
-            self._learner.learn(x, widths, given)
+            self._learner.learn(x, widths, given, watching.audience(self))
         return self
 
     def add_neurons(
@@ -251,8 +253,9 @@ class GaussianNeurons(
         given = self._settings()
         if width is None:
             width = self._learner.now(given).neurons.start_widths[0]
-        self._learner.add(placed, count, settings.checked_widths(width, count), given)
-        self._labels = None
+        with Shown(self):
+            self._learner.add(placed, count, settings.checked_widths(width, count), given)
+            self._labels = None
         return self
 
     def remove_neurons(self, indices: ArrayLike) -> Self:
@@ -270,8 +273,9 @@ class GaussianNeurons(
         stays[settings.checked_indices(indices, count)] = False
         if not stays.any():
             raise ValueError(f"cannot remove all {count} neurons: at least one must stay.")
-        self._learner.keep(stays, self._settings())
-        self._labels = None
+        with Shown(self):
+            self._learner.keep(stays, self._settings())
+            self._labels = None
         return self
 
     def move_neurons(
@@ -316,8 +320,9 @@ class GaussianNeurons(
                     f"centers must have a row for each of the {len(which)} neurons, got {len(placed)}."
                 )
         widths = None if width is None else settings.checked_widths(width, len(which))
-        self._learner.move(which, placed, widths, self._settings())
-        self._labels = None
+        with Shown(self):
+            self._learner.move(which, placed, widths, self._settings())
+            self._labels = None
         return self
 
     def place_neurons(self, n_features: int, dtype: Any = np.float64) -> Self:

@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 from gaussian_neurons import model_file, persistence, settings, training
 from gaussian_neurons.learner import Learner
 from gaussian_neurons.sampling import as_stream
+from gaussian_neurons.watching import Shown, Watched, audience
 
 Array = NDArray[Any]
 
 
-class LearnsFromStreams:
+class LearnsFromStreams(Watched):
     """`GaussianNeurons.learn`."""
 
     _learner: Learner
@@ -82,7 +83,8 @@ class LearnsFromStreams:
             raise ValueError(f"callback must be a function of (model, t), got {callback!r}.")
         told = None if callback is None else partial(callback, self)
         plan = training.Plan(n_samples, progress, checkpoint, every, told, on_bad, on_write_error)
-        training.learn(_Streamed(self, source.feature_names), source, plan)
+        with Shown(self, at_once=True):
+            training.learn(_Streamed(self, source.feature_names), source, plan)
         return self
 
 
@@ -115,7 +117,7 @@ class _Streamed:
             model._labels = None
             if first:
                 model._learner = model._start(x)
-            model._learner.learn(settings.as_numbers(x), own, given)
+            model._learner.learn(settings.as_numbers(x), own, given, audience(model))
 
     def received(self) -> int:
         return self.model._learner.received if self.model.__sklearn_is_fitted__() else 0

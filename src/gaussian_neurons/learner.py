@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,6 +76,16 @@ def looked_at(received: int) -> int:
     return int(100 * 2 ** (steps / GUESSES))
 
 
+class Watcher(Protocol):
+    """Somebody who looks at what is learned, now and then, and changes nothing."""
+
+    def is_due(self) -> bool:
+        """Whether it is time to look."""
+
+    def look(self) -> None:
+        """Look, if it is time to."""
+
+
 @dataclass
 class Learner:
     """The layers of a stream and its most recent samples.
@@ -117,8 +127,10 @@ class Learner:
         """The most recent samples, (n, D)."""
         return self.recent[: self.received]
 
-    def learn(self, x: Array, sample_widths: Array | None, settings: Settings) -> None:
-        """Take in rows in their order.
+    def learn(
+        self, x: Array, sample_widths: Array | None, settings: Settings, watcher: Watcher | None = None
+    ) -> None:
+        """Take in rows in their order; a watcher may look between two blocks of them.
 
         Bad rows or numbers that run away leave everything as it was; an interrupt leaves what was
         learned until then.
@@ -145,11 +157,13 @@ class Learner:
             before.copy_rows(self)
         while True:
             tried(self._settle_if_complete, settings)
+            if watcher is not None and begin:
+                watcher.look()
             if begin >= len(x):
                 return
             with held_back() as interrupts:  # afterwards, whatever is done about them, no row is lost
                 widths = None if sample_widths is None else sample_widths[begin:]
-                begin += tried(self._learn_some, x[begin:], widths, settings, interrupts, before)
+                begin += tried(self._learn_some, x[begin:], widths, settings, interrupts, before, watcher)
 
     def settle(self, settings: Settings) -> Ready:
         """Make do with the samples there are: place the neurons and learn from what was kept."""
@@ -261,8 +275,9 @@ class Learner:
         settings: Settings,
         interrupts: list[Any],
         before: "_Before",
+        watcher: Watcher | None,
     ) -> int:
-        """Learn from rows until the next review, or an interrupt; say how many there were."""
+        """Learn from rows until the next review, an interrupt or a look; say how many there were."""
         ready = self.ready
         if ready is None:
             return self._wait(x, sample_widths)
@@ -272,7 +287,8 @@ class Learner:
         rules = [self._rule(layer, settings, widths) for layer in ready.layers]
         try:
             for _ in ladder.steps(ready.layers, x[:end], rules):
-                if interrupts:  # whoever handles them may want to go on, and meet a bad row
+                if interrupts or (watcher is not None and watcher.is_due()):
+                    # whoever handles them may want to go on, and meet a bad row
                     before.copy_rows(self)
                     break
         finally:  # an alarm may raise, too: what the neurons have seen and what is kept belong together
@@ -318,7 +334,8 @@ class Learner:
             self._review(ready, self.samples, settings)
 
     def _review(self, ready: Ready, recent: Array, settings: Settings) -> None:
-        """Look what the layers have found, and note it."""
+        """Look what the layers have found, and note it. Answers from before a look are not those after it."""
+        self._facts = self._clusters = None
         if ready.is_ladder:
             before = ready.neurons
             seen = int(before.seen[0])
