@@ -2,6 +2,7 @@
 
 import gc
 import os
+import shutil
 import signal
 from pathlib import Path
 
@@ -32,6 +33,20 @@ def data_directory(folder: str) -> Path:
 def mnist() -> ImageSet:
     """The training images (60000, 28, 28) and their labels."""
     return load_mnist(directory=data_directory("mnist"))
+
+
+@pytest.fixture(scope="package")
+def browser():
+    """A real one; without it, the test is skipped."""
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as engine:
+        own = engine.chromium.executable_path
+        found = next(filter(None, map(shutil.which, (own, "chromium", "google-chrome"))), None)
+        if found is None:
+            pytest.skip("no Chromium here: install your system's, or run `playwright install chromium`")
+        opened = engine.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        yield opened
+        opened.close()
 
 
 @pytest.fixture(autouse=True)

@@ -113,19 +113,6 @@ def folder(tmp_path_factory):
     return out
 
 
-@pytest.fixture(scope="module")
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api")
-    with playwright.sync_playwright() as engine:
-        own = engine.chromium.executable_path
-        found = next(filter(None, map(shutil.which, (own, "chromium", "google-chrome"))), None)
-        if found is None:
-            pytest.skip("no Chromium here: install your system's, or run `playwright install chromium`")
-        opened = engine.chromium.launch(executable_path=found, args=["--no-sandbox"])
-        yield opened
-        opened.close()
-
-
 @pytest.fixture
 def opened(browser, folder):
     """The page, and everything that it complained of or asked for."""

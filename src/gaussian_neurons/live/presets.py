@@ -18,8 +18,8 @@ HINTS = {
     "figure2d": "Less inhibition: more filters. How many are there when λ comes close to 0?",
     "figure2e": "Let it run for a second, then click a framed filter: it is gone. Most often another neuron "
     "learns its pattern again.",
-    "figure2f": "Only 1s are shown. When some filters stand, choose 2 above instead: that is Figure 2g.",
-    "figure2g": "Learned from 1s at first: now choose 2 instead of 1. Old filters stay, new ones come.",
+    "figure2f": "Only 1s arrive. When some filters stand, let 2s arrive instead: that is Figure 2g.",
+    "figure2g": "Learned from 1s at first: now let 2s arrive instead. Old filters stay, new ones come.",
     "figure3a": "Larger patches. The width equation gives σ for λ = 0.015.",
     "figure3b": "Larger still: 13 × 13 pixels. σ by the width equation for λ = 0.01.",
     "figure4": "Fifty neurons on colour patches: edges, sky, grass.",

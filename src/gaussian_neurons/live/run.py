@@ -230,7 +230,7 @@ class Run:
         """Do as a link says, or as a page remembers from before the server was started anew."""
         if setup is None:
             return
-        wanted = self._wanted(setup)
+        wanted = self._wanted({"data": self.trial.setup.data, **setup}, alone=link)
         if wanted == self.trial.setup:
             return
         if link and len(self.watching) > 1:
@@ -323,13 +323,14 @@ class Run:
         about = {"kind": "look", "generation": self.generation, "neuron": neuron}
         self._tell(Told(client, frames.encoded(about, self.trial.strongest(neuron))))
 
-    def _wanted(self, given: Any) -> Setup:
-        """A setup from some of its values: others stay, or are what suits other data."""
+    def _wanted(self, given: Any, alone: bool = False) -> Setup:
+        """A setup from some of its values. Others stay, or are what suits the data: where that is another, or
+        where the values must mean the same to everybody, whatever runs here now."""
         checked = Setup().changed(given)
         now = self.trial.setup
-        if "data" in given and checked.data != now.data:
+        if "data" in given and (alone or checked.data != now.data):
             suited = defaults(checked.data, self.sources.load(checked.data, checked.seed))
-            now = replace(suited, seed=now.seed)
+            now = suited if alone else replace(suited, seed=now.seed)
         return now.changed(given)
 
     def _begin(self, setup: Setup) -> None:

@@ -37,6 +37,7 @@ NAMES = {
 }
 PLANE = ("mixture", "one-sample")
 STAND_INS = {"mnist": "mnist-sample", "cifar10": "photographs"}
+STANDS_IN = {"mnist-sample": "5,000 of its digits are", "photographs": "two photographs are"}
 
 
 @dataclass(frozen=True)
@@ -168,8 +169,8 @@ class Sources:
             return name, None
         other = STAND_INS[name]
         return other, (
-            f"{NAMES[name]} is not here, {NAMES[other]} stands in. To learn from it, start with --data "
-            f"{name}, which fetches it, or with --data-dir and its folder."
+            f"{NAMES[name]} is not here: {STANDS_IN[other]} in its place. Start with --data {name} to fetch "
+            f"it, or with --data-dir and the folder it is in."
         )
 
     def fetch(self, name: str) -> None:

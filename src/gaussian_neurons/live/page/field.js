@@ -1,0 +1,173 @@
+// One control: a slider and a number field for the same number, and what it means.
+
+import { editable, figures, short } from "./format.js";
+
+const STEPS = 1000; // of a slider
+const SEND_EVERY = 100; // ms while sliding
+const NUDGE = 10; // steps of the slider for an arrow key in the number field
+const REST = 700; // ms after sliding until the server's value may move the slider again
+
+/** Positions 0..STEPS of a slider <-> values. `zero`: the left end is 0; `open`: the right end is null, no limit. */
+export function scale([lowest, highest], { whole = false, zero = false, open = false }) {
+  const last = open ? STEPS - 1 : STEPS;
+  const first = zero && lowest > 0 ? 1 : 0;
+  const logarithmic = lowest > 0;
+  const round = (value) => (whole ? Math.round(value) : Number(value.toPrecision(2)));
+  return {
+    valueAt(position) {
+      if (open && position > last) return null;
+      if (position < first) return 0;
+      const part = (position - first) / (last - first);
+      return round(logarithmic ? lowest * (highest / lowest) ** part : lowest + (highest - lowest) * part);
+    },
+    positionOf(value) {
+      if (value === null) return STEPS;
+      if (first && value <= 0) return 0;
+      const within = Math.min(highest, Math.max(lowest, value));
+      const part = logarithmic
+        ? Math.log(within / lowest) / Math.log(highest / lowest)
+        : (within - lowest) / (highest - lowest);
+      return Math.round(first + part * (last - first)) || 0;
+    },
+  };
+}
+
+export class Field {
+  /** spec: what controls.js lists; onSet(name, value, final): the user wants this value. */
+  constructor(spec, onSet) {
+    Object.assign(this, { spec, onSet });
+    this.value = null;
+    this.slidAt = -Infinity;
+    this.dirty = false; // something was typed that was not sent yet
+    this.element = document.querySelector("#field").content.firstElementChild.cloneNode(true);
+    this.input = this.element.querySelector("input[type=text]");
+    this.slider = this.element.querySelector("input[type=range]");
+    this.describe();
+    this.listen();
+  }
+
+  describe() {
+    const { name, symbol, below, label, why } = this.spec;
+    this.element.dataset.field = name;
+    this.input.id = name;
+    this.slider.id = `${name}-slider`;
+    this.slider.max = STEPS;
+    const heading = this.element.querySelector("label");
+    heading.htmlFor = name;
+    const letter = heading.querySelector("i");
+    letter.textContent = symbol ?? "";
+    letter.hidden = !symbol;
+    if (below) letter.append(Object.assign(document.createElement("sub"), { textContent: below }));
+    heading.querySelector("span").textContent = label;
+    const explanation = this.element.querySelector(".why");
+    explanation.textContent = why;
+    explanation.id = `${name}-why`;
+    this.element.title = why;
+    this.slider.setAttribute("aria-label", `${label}, slider`);
+    for (const control of [this.input, this.slider]) control.setAttribute("aria-describedby", explanation.id);
+  }
+
+  listen() {
+    this.slider.addEventListener("input", () => this.slide());
+    this.slider.addEventListener("change", () => this.slid());
+    this.input.addEventListener("input", () => (this.dirty = true));
+    this.input.addEventListener("change", () => this.typed());
+    this.input.addEventListener("focus", () => this.input.select());
+    this.input.addEventListener("keydown", (event) => {
+      if (event.key === "Enter") this.typed();
+      if (event.key === "Escape") this.restore();
+      if (event.key === "ArrowUp" || event.key === "ArrowDown") this.nudge(event);
+    });
+  }
+
+  slide() {
+    this.slidAt = performance.now();
+    const value = this.scale.valueAt(Number(this.slider.value));
+    this.write(value);
+    if (this.spec.startsAnew) return; // a new start for each position passed would be no use
+    if (this.timer) return;
+    this.send(value);
+    // The position at the end of each interval is sent, so the last one always is.
+    this.timer = setTimeout(() => {
+      this.timer = null;
+      const last = this.scale.valueAt(Number(this.slider.value));
+      if (last !== this.sent) this.slide();
+    }, SEND_EVERY);
+  }
+
+  slid() {
+    clearTimeout(this.timer);
+    this.timer = null;
+    const value = this.scale.valueAt(Number(this.slider.value));
+    if (value !== this.sent || this.spec.startsAnew) this.send(value);
+  }
+
+  typed() {
+    if (!this.dirty) return;
+    this.dirty = false;
+    const text = this.input.value.trim().replace("−", "-").replace(",", ".");
+    if (this.spec.open && /^(full|)$/i.test(text)) return this.send(null);
+    const value = Number(text);
+    if (text === "" || !Number.isFinite(value)) return this.refuse(text);
+    this.send(value);
+  }
+
+  /** Up and down in the number field: the next whole number, or a little along the slider. */
+  nudge(event) {
+    event.preventDefault();
+    const way = event.key === "ArrowUp" ? 1 : -1;
+    const position = Number(this.slider.value) + way * NUDGE;
+    const value = this.spec.whole
+      ? Number(this.input.value) + way
+      : this.scale.valueAt(Math.min(STEPS, Math.max(0, position)));
+    this.dirty = false;
+    this.slider.value = this.spec.whole ? this.scale.positionOf(value) : position;
+    this.write(value);
+    this.send(value);
+  }
+
+  refuse(text) {
+    this.restore();
+    if (text !== "") this.spec.onProblem(`${this.spec.label} must be a number, got “${text.slice(0, 40)}”.`);
+  }
+
+  send(value) {
+    this.sent = value;
+    this.onSet(this.spec.name, value);
+  }
+
+  /** The server's truth. What the user is typing or sliding just now is left alone. */
+  show(value, range) {
+    this.value = value;
+    if (range && String(range) !== this.range) {
+      this.range = String(range);
+      this.scale = scale(range, this.spec);
+    }
+    const wait = this.slidAt + REST - performance.now();
+    clearTimeout(this.later);
+    if (wait > 0) this.later = setTimeout(() => this.show(this.value), wait);
+    else this.restore(false);
+  }
+
+  /** Shows the true value again, after the server has refused another. */
+  restore(force = true) {
+    if (force) {
+      this.slidAt = -Infinity;
+      this.dirty = false;
+    }
+    if (!this.dirty) this.write(this.value);
+    this.slider.value = this.scale.positionOf(this.value);
+    this.decorate();
+  }
+
+  write(value) {
+    const text = value === null ? "full" : editable(value);
+    if (this.input.value !== text) this.input.value = text;
+    this.slider.setAttribute("aria-valuetext", value === null ? "full" : `${value >= 1000 ? short(value) : figures(value)}`);
+    this.decorate();
+  }
+
+  decorate() {
+    this.slider.style.setProperty("--part", `${(this.slider.value / STEPS) * 100}%`);
+  }
+}

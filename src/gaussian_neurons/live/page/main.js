@@ -1,0 +1,213 @@
+// Wires the page together: messages in, pictures out, what the user does back to the server.
+
+import { Connection } from "./connection.js";
+import { Controls } from "./controls.js";
+import { Curves } from "./curves.js";
+import { Filters } from "./filters.js";
+import { belongs, decode } from "./frames.js";
+import { Inspector } from "./inspector.js";
+import { listenForKeys } from "./keys.js";
+import { Address, readLink } from "./link.js";
+import { Plane } from "./plane.js";
+import { SampleStrip } from "./samples.js";
+import { ask, closeDialogsOutside, Sharing } from "./sharing.js";
+import { showConnection, Status } from "./status.js";
+import { startTheme } from "./theme.js";
+import { Toasts } from "./toasts.js";
+
+const CURVE_EVERY = 250; // ms between points of the curves
+const NOISE_POINTS = 200;
+const SURFACE_OF = { "one-sample": "sample" }; // Figure 1 is the surface: there it is shown from the start
+const find = (selector) => document.querySelector(selector);
+
+// What is known: the last scene and the last frame. Older frames are never kept.
+const page = { scene: null, frame: null, run: null, dirty: false, loaded: false, curvedAt: 0 };
+const link = readLink(location.search);
+const toasts = new Toasts(find("#toasts"));
+const status = new Status();
+const address = new Address();
+const connection = new Connection(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/live`, {
+  hello,
+  onText: (message) => onText[message.type]?.(message),
+  onBinary: (buffer) => onBinary(decode(buffer)),
+  onState: showConnection,
+});
+
+/** Sends a message; without a connection the banner has said so already. */
+const send = (message) => connection.send(message);
+const remove = (neuron) => send({ do: "remove", neuron });
+const look = (id) => {
+  inspector.look(id);
+  filters.mark(id);
+  draw();
+};
+
+const controls = new Controls({ send, onProblem: (text) => toasts.show(text, "error") });
+const filters = new Filters(find("#filters"), find("#show"), { onLook: look, onRemove: remove });
+const strip = new SampleStrip(find("#samples"));
+const curves = new Curves({ learned: find("#curve-learned"), cost: find("#curve-cost"), rate: find("#curve-rate") });
+const inspector = new Inspector(find("#inspector"), {
+  onAsk: (neuron) => send({ do: "look", neuron }),
+  onRemove: remove,
+  onClose: () => look(null),
+});
+const plane = new Plane(find("#plane"), {
+  onMove: (neuron, to) => send({ do: "move", neuron, to }),
+  onRelease: () => send({ do: "release" }),
+  onPaint: (points) => send({ do: "paint", points }),
+  onRemove: remove,
+  onAdd: (at) => send(at ? { do: "add", count: 1, at } : { do: "add", count: 1 }),
+  onLook: look,
+});
+
+/** The first message: the link's setup once, afterwards what the address says, so that a new server carries on. */
+function hello() {
+  const first = !page.loaded;
+  page.loaded = true;
+  if (!first && page.scene) address.write();
+  const { setup } = first ? link : readLink(location.search);
+  return { do: "hello", setup, link: first && setup !== null, run: page.run };
+}
+
+const onText = {
+  welcome(message) {
+    page.run = message.run;
+    status.presets = message.presets;
+    controls.setWelcome(message);
+  },
+  scene(scene) {
+    const isNew = scene.generation !== page.scene?.generation || scene.run !== page.scene?.run;
+    const isOther = scene.setup.data !== page.scene?.setup.data;
+    page.scene = scene;
+    if (isNew) {
+      page.frame = null;
+      status.wait();
+    }
+    showMode(scene.mode);
+    status.setScene(scene);
+    controls.setScene(scene);
+    inspector.setScene(scene);
+    if (scene.mode === "image") filters.setScene(scene);
+    else plane.setScene(scene);
+    if (isOther && scene.mode === "plane") showSurface(SURFACE_OF[scene.setup.data] ?? "off");
+    address.show(scene.setup);
+    draw();
+  },
+  history({ points, marks }) {
+    curves.reset(points, marks);
+    draw();
+  },
+  mark({ seen, text }) {
+    curves.mark(seen, text);
+    draw();
+  },
+  notice({ level, text }) {
+    toasts.show(text, level);
+    if (level === "error") controls.restore();
+  },
+  question({ setup }) {
+    ask(() => send({ do: "start", setup }));
+  },
+};
+
+function onBinary(message) {
+  if (message.generation !== page.scene?.generation) return;
+  if (message.kind === "look") inspector.showPatches(message);
+  if (message.kind === "points") plane.setPoints(message);
+  if (message.kind === "frame" && belongs(message, page.scene)) {
+    page.frame = message;
+    if (page.scene.mode === "plane") plane.setFrame(message);
+  }
+  draw();
+}
+
+function showMode(mode) {
+  for (const element of document.querySelectorAll("[data-only]")) element.hidden = element.dataset.only !== mode;
+}
+
+/** Draws once in the next animation frame, whatever has arrived until then. */
+function draw() {
+  if (page.dirty) return;
+  page.dirty = true;
+  requestAnimationFrame((now) => {
+    page.dirty = false;
+    const { frame, scene } = page;
+    if (frame && scene) drawFrame(frame, scene, now);
+    if (scene?.mode === "plane") plane.draw();
+    curves.draw();
+  });
+}
+
+function drawFrame(frame, scene, now) {
+  status.show(frame, now);
+  if (scene.mode === "image") {
+    filters.show(frame);
+    strip.show(frame, scene.patch, now);
+  }
+  inspector.show(frame, now);
+  if (inspector.id === null) filters.mark(null);
+  if (now - page.curvedAt < CURVE_EVERY || frame.seen === page.curvedTo) return;
+  page.curvedAt = now;
+  page.curvedTo = frame.seen;
+  curves.add(frame.seen, frame.learnedCount, frame.cost, frame.rate);
+}
+
+const actions = {
+  pause: () => send({ do: page.frame?.state === "running" ? "pause" : "resume" }),
+  step: () => send({ do: "step" }),
+  again: () => send({ do: "reset", seed: "same" }),
+  newSeed: () => send({ do: "reset", seed: "new" }),
+  add: () => send({ do: "add", count: 1 }),
+  help: () => find("#keys-dialog").showModal(),
+};
+
+function wireButtons() {
+  const buttons = {
+    pause: actions.pause, step: actions.step, again: actions.again, "new-seed": actions.newSeed, add: actions.add,
+    help: actions.help, "failed-again": actions.again, "failed-seed": actions.newSeed,
+    "noise-points": () => send({ do: "noise", count: NOISE_POINTS }),
+    unpaint: () => send({ do: "unpaint" }),
+    "try-now": () => connection.tryNow(),
+  };
+  for (const [id, action] of Object.entries(buttons)) find(`#${id}`).addEventListener("click", action);
+  for (const tool of ["drag", "paint"]) find(`#tool-${tool}`).addEventListener("click", () => setTool(tool));
+  find("#surface").addEventListener("change", ({ target }) => showSurface(target.value));
+}
+
+function showSurface(which) {
+  find("#surface").value = which;
+  plane.setSurface(which);
+  draw();
+}
+
+function setTool(tool) {
+  plane.setTool(tool);
+  for (const other of ["drag", "paint"]) find(`#tool-${other}`).setAttribute("aria-pressed", other === tool);
+  draw();
+}
+
+// For the console and for tests: what the page knows just now.
+window.gaussianNeurons = {
+  get scene() { return page.scene; },
+  get frame() { return page.frame; },
+  get connection() { return connection.state; },
+};
+
+const shown = {
+  get scene() { return page.scene; },
+  get frame() { return page.frame; },
+  get columns() { return filters.columns; },
+  plane,
+  address,
+};
+
+new Sharing(shown, toasts);
+startTheme(find("#theme"), () => {
+  strip.forgetColours();
+  draw();
+});
+listenForKeys(actions);
+closeDialogsOutside();
+wireButtons();
+for (const problem of link.problems) toasts.show(problem, "error");
+connection.open();

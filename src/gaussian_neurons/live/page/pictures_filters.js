@@ -1,0 +1,123 @@
+// The filters as SVG, like the page and the library's own pictures: squares, numbers, learned ones framed.
+
+import { LIGHT } from "./canvas_theme.js";
+import { paint } from "./colours.js";
+import { whole } from "./numbers.js";
+import { caption, captionText, learnedCount, picture, tag, text } from "./svg.js";
+
+const MOST_RECTS = 20_000;
+const SIDE = 76; // of a filter
+const GAP = 28; // between filters: the number stands in it
+const EDGE = 24;
+const HEAD = 92; // the title's two lines
+const FOOT = 44;
+const BAR = 74; // room for the colour bar
+
+export function filtersSVG(frame, scene, columns) {
+  const [height, width, channels = 1] = scene.patch;
+  const count = frame.ids.length;
+  const across = Math.max(1, Math.min(columns || Math.ceil(Math.sqrt(count)), count));
+  const down = Math.ceil(count / across);
+  const grey = channels === 1;
+  const wide = across * (SIDE + GAP) - GAP;
+  const high = down * (SIDE + GAP) - GAP;
+  const lines = title(frame, scene);
+  const line = caption(scene, frame);
+  const total = 2 * EDGE + Math.max(wide + (grey ? BAR : 0), 8.2 * lines[0].length, 5.7 * line.length);
+  const embed = count * height * width > MOST_RECTS;
+  const cells = Array.from({ length: count }, (_, i) => {
+    const x = EDGE + (i % across) * (SIDE + GAP);
+    const y = HEAD + Math.floor(i / across) * (SIDE + GAP);
+    return cell(frame, scene.patch, i, x, y, embed);
+  });
+  const content = [
+    text(lines[0], { x: EDGE, y: 34, "font-size": 17, fill: LIGHT.ink }),
+    text(lines[1], { x: EDGE, y: 57, "font-size": 17, fill: LIGHT.ink }),
+    ...cells,
+    grey ? colourBar(EDGE + wide + 28, HEAD, Math.min(high, 330)) : "",
+    captionText(line, { x: EDGE, y: HEAD + high + FOOT - 10 }),
+  ];
+  return picture(total, HEAD + high + FOOT, `${lines[0]}; ${lines[1]}`, content.join("\n"));
+}
+
+function title(frame, scene) {
+  const [height, width] = scene.patch;
+  const learned = learnedCount(frame);
+  const rest = frame.ids.length - learned;
+  const neurons = frame.ids.length === 1 ? "1 neuron" : `${frame.ids.length} neurons`;
+  return [
+    `${neurons} after ${whole(frame.seen)} patches of ${height} × ${width}`,
+    `${learned} learned (framed), ${rest} ${rest === 1 ? "other" : "others"}`,
+  ];
+}
+
+function cell(frame, patch, i, x, y, embed) {
+  const [height, width, channels = 1] = patch;
+  const size = height * width * channels;
+  const image = new ImageData(width, height);
+  paint(frame.centers.subarray(i * size, (i + 1) * size), patch, image);
+  const state = frame.learned[i];
+  const colour = state ? LIGHT.accent : LIGHT.pushed;
+  const scale = SIDE / Math.max(width, height);
+  const [wide, high] = [width * scale, height * scale];
+  const frameWidth = state === 1 ? 2 : 1;
+  const out = frameWidth / 2;
+  return [
+    text(frame.ids[i], { x, y: y - 6, "font-size": 12, fill: colour, "font-weight": state === 1 ? 600 : null }),
+    embed ? embedded(image, x, y, wide, high) : rects(image, x, y, scale),
+    tag("rect", {
+      x: x - out,
+      y: y - out,
+      width: wide + frameWidth,
+      height: high + frameWidth,
+      fill: "none",
+      stroke: colour,
+      "stroke-width": frameWidth,
+      "stroke-dasharray": state === 2 ? "4 3" : null,
+    }),
+  ].join("");
+}
+
+/** One rect for each run of pixels of a colour. */
+function rects({ data, width, height }, x, y, scale) {
+  const found = [];
+  const colourAt = (k) => `#${[0, 1, 2].map((c) => data[4 * k + c].toString(16).padStart(2, "0")).join("")}`;
+  for (let row = 0; row < height; row++) {
+    for (let from = 0, to = 0; from < width; from = to) {
+      const fill = colourAt(row * width + from);
+      while (to < width && colourAt(row * width + to) === fill) to++;
+      found.push(tag("rect", { x: from, y: row, width: to - from, height: 1, fill }));
+    }
+  }
+  const transform = `translate(${x.toFixed(2)} ${y.toFixed(2)}) scale(${scale.toFixed(5)})`;
+  return tag("g", { transform, "shape-rendering": "crispEdges" }, found.join(""));
+}
+
+/** A PNG within the SVG, enlarged without smoothing first: not every viewer would leave pixels crisp. */
+function embedded(image, x, y, wide, high) {
+  const small = document.createElement("canvas");
+  small.width = image.width;
+  small.height = image.height;
+  small.getContext("2d").putImageData(image, 0, 0);
+  const times = Math.max(1, Math.ceil((3 * SIDE) / Math.max(image.width, image.height)));
+  const large = document.createElement("canvas");
+  large.width = times * image.width;
+  large.height = times * image.height;
+  const context = large.getContext("2d");
+  context.imageSmoothingEnabled = false;
+  context.drawImage(small, 0, 0, large.width, large.height);
+  return tag("image", { x, y, width: wide, height: high, href: large.toDataURL("image/png") });
+}
+
+/** From −0.5 (blue) over the domain [0, 1] to 1.5 (red). */
+function colourBar(x, y, high) {
+  const stops = [[0, LIGHT.above], [25, "#ffffff"], [75, "#000000"], [100, LIGHT.below]];
+  const gradient = stops.map(([at, colour]) => tag("stop", { offset: `${at}%`, "stop-color": colour })).join("");
+  const numbers = [["1.5", 0], ["1", 0.25], ["0", 0.75], ["−0.5", 1]];
+  const ticks = numbers.map(([value, part]) => text(value, { x: x + 17, y: y + 9 + part * (high - 9) }));
+  return [
+    tag("defs", {}, tag("linearGradient", { id: "values", x1: 0, y1: 0, x2: 0, y2: 1 }, gradient)),
+    tag("rect", { x, y, width: 11, height: high, fill: "url(#values)", stroke: LIGHT.line }),
+    tag("g", { "font-size": 11, fill: LIGHT.ink }, ticks.join("")),
+  ].join("");
+}

@@ -1,0 +1,209 @@
+// The plane as SVG: points, paths, neurons and the surface as they are seen, in the light colours.
+
+import { LIGHT } from "./canvas_theme.js";
+import { niceStep, tickText } from "./numbers.js";
+import { inward } from "./plane_border.js";
+import { pointOpacity } from "./plane_points.js";
+import { caption, captionText, learnedCount, picture, round, tag, text } from "./svg.js";
+
+const EDGE = 46; // outside of the plane: ticks stand there
+const FOOT = 64;
+const SERIF = { "font-family": "Georgia, serif", "font-style": "italic", fill: LIGHT.ink };
+const BAR = 46; // room for the surface's colour bar
+
+export function planeSVG(plane) {
+  const { view, scene, frame } = plane;
+  const [wide, high] = [view.width, view.height];
+  const under = [surfaceOf(plane), grid(view), points(plane), paths(plane)];
+  const inside = [...under, neurons(plane), lowestPlace(plane), current(plane)];
+  const clip = tag("clipPath", { id: "plane" }, tag("rect", { width: wide, height: high }));
+  const learned = frame ? learnedCount(frame) : 0;
+  const line = frame ? caption(scene, frame) : "";
+  const content = [
+    tag("defs", {}, clip),
+    tag("g", { "clip-path": "url(#plane)" }, inside.join("\n")),
+    tag("rect", { width: wide, height: high, fill: "none", stroke: LIGHT.muted, "stroke-opacity": 0.5 }),
+    ticks(view),
+    arrowheads(plane),
+    colourBar(plane),
+    captionText(line, { x: 0, y: high + 44 }),
+  ];
+  const total = Math.max(wide + (plane.surface.shown ? BAR : 0), 5.8 * line.length) + 1.5 * EDGE;
+  const moved = tag("g", { transform: `translate(${EDGE} ${EDGE / 2})` }, content.join("\n"));
+  const title = `${plane.neurons.count} neurons in the plane, ${learned} learned`;
+  return picture(total, high + EDGE / 2 + FOOT, title, moved);
+}
+
+function surfaceOf({ surface, view }) {
+  const href = surface.lightImage();
+  if (!href) return "";
+  return tag("image", { x: 0, y: 0, width: view.width, height: view.height, preserveAspectRatio: "none", href });
+}
+
+const stepOf = (view) => niceStep(view.width / view.scale, Math.max(3, view.width / 95));
+
+function multiples(from, to, step) {
+  const found = [];
+  for (let n = Math.ceil(from / step); n * step <= to; n++) found.push(n * step);
+  return found;
+}
+
+function grid(view) {
+  const [x0, y0, x1, y1] = view.box();
+  const step = stepOf(view);
+  const lines = [
+    ...multiples(x0, x1, step).map((x) => `M${round(view.x(x))} 0V${round(view.height)}`),
+    ...multiples(y0, y1, step).map((y) => `M0 ${round(view.y(y))}H${round(view.width)}`),
+  ];
+  return tag("path", { d: lines.join(""), stroke: LIGHT.muted, "stroke-opacity": 0.14, fill: "none" });
+}
+
+function ticks(view) {
+  const [x0, y0, x1, y1] = view.box();
+  const step = stepOf(view);
+  const numbers = [
+    ...multiples(x0, x1, step).map((value) => {
+      return text(tickText(value, step), { x: view.x(value), y: view.height + 17, "text-anchor": "middle" });
+    }),
+    ...multiples(y0, y1, step).map((value) => {
+      return text(tickText(value, step), { x: -7, y: view.y(value) + 4, "text-anchor": "end" });
+    }),
+  ];
+  return tag("g", { "font-size": 11, fill: LIGHT.muted }, numbers.join(""));
+}
+
+function points(plane) {
+  const opacity = pointOpacity(plane.layer.count, LIGHT);
+  const painted = { fill: LIGHT.marked, "fill-opacity": Math.min(1, 1.5 * opacity) };
+  return [
+    tag("g", { fill: LIGHT.muted, "fill-opacity": opacity }, dots(plane, 0) || " "),
+    tag("g", painted, dots(plane, 1) || " "),
+  ].join("\n");
+}
+
+function dots({ layer, view }, painted) {
+  const found = [];
+  for (let n = 0; n < layer.count; n++) {
+    const x = view.x(layer.points[2 * n]);
+    const y = view.y(layer.points[2 * n + 1]);
+    const seen = x > -2 && y > -2 && x < view.width + 2 && y < view.height + 2;
+    if (seen && layer.painted[n] === painted) found.push(`<circle cx="${round(x)}" cy="${round(y)}" r="1.4"/>`);
+  }
+  return found.join("");
+}
+
+function paths({ neurons: set, view }) {
+  const found = [];
+  for (let i = 0; i < set.count; i++) {
+    const path = set.paths.get(set.ids[i]);
+    if (!path || path.length < 2) continue;
+    const places = [];
+    for (let k = 0; k < path.length; k++) places.push(pair(view, path.points, k));
+    places.push(pair(view, set.places, i));
+    found.push(pieces(places, set.learned[i] ? LIGHT.accent : LIGHT.pushed));
+  }
+  const style = { fill: "none", "stroke-width": 1.3, "stroke-linejoin": "round", "stroke-linecap": "round" };
+  return tag("g", style, found.join("\n") || " ");
+}
+
+const pair = (view, numbers, k) => `${round(view.x(numbers[2 * k]))},${round(view.y(numbers[2 * k + 1]))}`;
+
+/** A path in three pieces, the oldest faintest. */
+function pieces(places, stroke) {
+  return [0, 1, 2].map((piece) => {
+    const from = Math.floor(((places.length - 1) * piece) / 3);
+    const to = Math.floor(((places.length - 1) * (piece + 1)) / 3);
+    if (from === to) return "";
+    const points = places.slice(from, to + 1).join(" ");
+    return tag("polyline", { points, stroke, "stroke-opacity": 0.15 + 0.2 * piece });
+  }).join("");
+}
+
+/** Learned ones last, on top. */
+function neurons({ neurons: set, view }) {
+  const order = Array.from({ length: set.count }, (_, i) => i);
+  order.sort((a, b) => Boolean(set.learned[a]) - Boolean(set.learned[b]));
+  return order.map((i) => neuron(set, view, i)).join("\n");
+}
+
+function neuron(set, view, i) {
+  const [x, y] = [view.x(set.places[2 * i]), view.y(set.places[2 * i + 1])];
+  const radius = Math.sqrt(set.widths[i]) * view.scale;
+  if (!(x > -radius && y > -radius && x < view.width + radius && y < view.height + radius)) return "";
+  const state = set.learned[i];
+  const colour = state ? LIGHT.accent : LIGHT.pushed;
+  const circle = {
+    cx: x,
+    cy: y,
+    r: radius,
+    fill: "none",
+    stroke: colour,
+    "stroke-width": state === 1 ? 2.25 : 1.1,
+    "stroke-dasharray": state === 2 ? "5 4" : null,
+  };
+  const cross = `M${round(x - 3.5)} ${round(y - 3.5)}l7 7M${round(x - 3.5)} ${round(y + 3.5)}l7 -7`;
+  const middle = state
+    ? tag("circle", { cx: x, cy: y, r: 4, fill: colour, stroke: "#ffffff", "stroke-width": 1.5 })
+    : tag("path", { d: cross, stroke: colour, "stroke-width": 1.5, "stroke-linecap": "round" });
+  const font = { "font-size": state ? 13 : 11, "font-weight": state ? 600 : null };
+  return tag("circle", circle) + middle + number(set.ids[i], x + 7, y - 6, colour, font);
+}
+
+/** A number with a white edge, readable on anything. */
+function number(id, x, y, colour, more) {
+  const edge = { stroke: "#ffffff", "stroke-width": 3, "stroke-opacity": 0.8, "stroke-linejoin": "round" };
+  return text(id, { x, y, ...edge, fill: "none", ...more }) + text(id, { x, y, fill: colour, ...more });
+}
+
+function arrowheads({ arrows, neurons: set, view }) {
+  return arrows
+    .map(({ index, x, y, angle }) => {
+      const fill = set.learned[index] ? LIGHT.accent : LIGHT.pushed;
+      const turn = `translate(${round(x)} ${round(y)}) rotate(${round((angle * 180) / Math.PI)})`;
+      const [nx, ny] = inward(view, x, y);
+      const place = { "font-size": 11, "text-anchor": "middle" };
+      const head = tag("path", { d: "M7 0L-4 -5L-1.5 0L-4 5Z", transform: turn, fill, stroke: "#ffffff" });
+      return head + number(set.ids[index], x + 15 * nx, y + 13 * ny + 4, fill, place);
+    })
+    .join("\n");
+}
+
+/** What the surface's colours mean; its ends and what F is far away from everything. */
+function colourBar({ surface, view }) {
+  const bar = surface.bar(LIGHT);
+  if (!bar) return "";
+  const [x, high] = [view.width + 14, Math.min(160, view.height / 2)];
+  const part = 1 / (bar.colours.length - 1);
+  const stops = bar.colours.map((colour, k) => tag("stop", { offset: (k * part).toFixed(4), "stop-color": colour }));
+  const numbers = bar.numbers.map(([value, down]) => text(value, { x: x + 15, y: 28 + down * high }));
+  return [
+    tag("defs", {}, tag("linearGradient", { id: "cost", x1: 0, y1: 0, x2: 0, y2: 1 }, stops.join(""))),
+    text(bar.name, { x, y: 10, ...SERIF, "font-size": 13 }),
+    tag("rect", { x, y: 24, width: 10, height: high, fill: "url(#cost)", stroke: LIGHT.muted, "stroke-opacity": 0.5 }),
+    tag("g", { "font-size": 11, fill: LIGHT.ink }, numbers.join("")),
+  ].join("");
+}
+
+function lowestPlace({ surface, view }) {
+  const place = surface.lowestPlace();
+  if (!place) return "";
+  const corners = Array.from({ length: 10 }, (_, k) => {
+    const angle = (k / 5 - 0.5) * Math.PI;
+    const r = k % 2 ? 3.4 : 8;
+    return `${round(view.x(place[0]) + r * Math.cos(angle))},${round(view.y(place[1]) + r * Math.sin(angle))}`;
+  });
+  const edge = { stroke: "#ffffff", "stroke-width": 1.5, "paint-order": "stroke" };
+  return tag("polygon", { points: corners.join(" "), fill: LIGHT.ink, ...edge });
+}
+
+function current({ samples, surface, view }) {
+  if (!samples.current || !surface.shown) return "";
+  const star = surface.lowestPlace();
+  const [x, y] = [view.x(samples.current[0]), view.y(samples.current[1])];
+  const line = { fill: "none", stroke: LIGHT.ink, "stroke-width": 1.75 };
+  const ring = tag("circle", { cx: x, cy: y, r: 8, ...line });
+  const cross = tag("path", { d: `M${round(x - 3.5)} ${round(y)}h7M${round(x)} ${round(y - 3.5)}v7`, ...line });
+  const name = text("x", { x: x + 13, y: y - 4, ...SERIF, "font-size": 15 });
+  const covered = star && Math.hypot(view.x(star[0]) - x, view.y(star[1]) - y) < 12;
+  return ring + (covered ? "" : cross) + name;
+}

@@ -1,0 +1,275 @@
+// Mouse, pen, finger and keys on the plane: drags neurons, paints points, selects, adds and removes.
+
+import { radiusOf } from "./plane_marks.js";
+
+const MOVE_EVERY = 33; // ms between two moves that are told
+const PAINT_EVERY = 40; // ms between two batches
+const PAINT_COUNT = 9; // points of a batch
+const BRUSH = 0.025; // standard deviation of the scatter, as a part of the view
+const SLACK = 4; // px that a pointer may move and still be a click
+const NEAR = { mouse: 14, pen: 16, touch: 24 }; // px around a center that grab it
+const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
+const HELP =
+  "Plane with samples and neurons. Left and right bracket select a neuron, arrow keys move it, " +
+  "Delete removes it, plus adds one, Escape selects none.";
+
+export class PlanePointer {
+  constructor(plane, canvas, handlers) {
+    Object.assign(this, { plane, canvas, handlers });
+    this.tool = "drag";
+    this.hovered = null;
+    this.at = null; // where the pointer is, in pixels
+    this.grabbed = null; // {id, pointer, from, offset, moved}
+    this.painting = null; // {pointer, last, timer}
+    this.told = this.telling = 0;
+    this.keysHeld = false;
+    canvas.tabIndex = 0;
+    canvas.setAttribute("role", "application");
+    canvas.setAttribute("aria-label", HELP);
+    canvas.style.touchAction = "none";
+    canvas.style.outline = "none"; // the plane draws its own focus ring, within its edge
+    this.listen();
+  }
+
+  listen() {
+    const events = {
+      pointerdown: this.down,
+      pointermove: this.move,
+      pointerup: this.up,
+      pointercancel: this.up,
+      lostpointercapture: this.up,
+      pointerleave: this.leave,
+      dblclick: this.doubled,
+      keydown: this.keyDown,
+      keyup: this.keyUp,
+      blur: this.blurred,
+      focus: () => this.plane.change(),
+    };
+    for (const [name, handle] of Object.entries(events)) this.canvas.addEventListener(name, handle.bind(this));
+  }
+
+  setTool(tool) {
+    this.tool = tool;
+    this.stop();
+    this.showCursor();
+    this.plane.change();
+  }
+
+  get brush() {
+    return BRUSH * this.plane.view.extent();
+  }
+
+  place(event) {
+    const box = this.canvas.getBoundingClientRect();
+    const { width, height } = this.plane.view;
+    const [x, y] = [event.clientX - box.left - this.canvas.clientLeft, event.clientY - box.top - this.canvas.clientTop];
+    return [Math.max(0, Math.min(width, x)), Math.max(0, Math.min(height, y))];
+  }
+
+  down(event) {
+    if (event.button > 0 || this.grabbed || this.painting) return;
+    this.at = this.place(event);
+    this.canvas.setPointerCapture(event.pointerId);
+    if (this.tool === "paint") {
+      this.painting = { pointer: event.pointerId, last: this.at, timer: setInterval(() => this.paint(), PAINT_EVERY) };
+      this.paint();
+      return;
+    }
+    const hit = this.find(this.at, NEAR[event.pointerType] ?? NEAR.mouse);
+    if (!hit) return this.look(null);
+    const [x, y] = this.plane.view.toData(...this.at);
+    // A circle grabbed at its line stays there under the pointer; an arrowhead's neuron comes to the pointer.
+    const offset = hit.away ? [0, 0] : [hit.x - x, hit.y - y];
+    this.grabbed = { id: hit.id, pointer: event.pointerId, from: this.at, offset, moved: false };
+    this.look(hit.id);
+    this.showCursor();
+  }
+
+  move(event) {
+    this.at = this.place(event);
+    const { plane, grabbed } = this;
+    if (grabbed?.pointer === event.pointerId) {
+      grabbed.moved ||= Math.hypot(this.at[0] - grabbed.from[0], this.at[1] - grabbed.from[1]) > SLACK;
+      if (grabbed.moved) this.drag();
+    } else if (this.tool === "drag") {
+      const hit = this.find(this.at, NEAR.mouse);
+      if ((hit?.id ?? null) !== this.hovered) {
+        this.hovered = hit?.id ?? null;
+        this.showCursor();
+        plane.change();
+      }
+    } else {
+      plane.change(); // the brush follows
+    }
+  }
+
+  drag() {
+    const { id, offset } = this.grabbed;
+    const [x, y] = this.plane.view.toData(...this.at);
+    this.plane.neurons.hold(id, x + offset[0], y + offset[1]);
+    this.plane.change();
+    this.telling ||= setTimeout(() => this.tell(), MOVE_EVERY - (performance.now() - this.told));
+  }
+
+  /** Tells where the held neuron is, also when the pointer has come to rest. */
+  tell() {
+    clearTimeout(this.telling);
+    this.telling = 0;
+    this.told = performance.now();
+    const { held } = this.plane.neurons;
+    if (this.grabbed && held) this.handlers.onMove?.(held.id, [held.x, held.y]);
+  }
+
+  up(event) {
+    if (event.pointerId === (this.grabbed ?? this.painting)?.pointer) this.stop();
+    if (event.pointerType === "touch" && event.type !== "lostpointercapture") this.at = null;
+    this.plane.change();
+  }
+
+  /** Lets go of whatever is held; a neuron's last place is told first. */
+  stop() {
+    if (this.grabbed?.moved) {
+      this.tell();
+      this.plane.neurons.release();
+      this.handlers.onRelease?.();
+    }
+    if (this.painting) clearInterval(this.painting.timer);
+    this.grabbed = this.painting = null;
+    this.showCursor();
+  }
+
+  leave() {
+    if (this.grabbed || this.painting) return;
+    this.at = this.hovered = null;
+    this.plane.change();
+  }
+
+  doubled() {
+    if (this.tool !== "drag" || !this.at || this.find(this.at, NEAR.mouse)) return;
+    this.handlers.onAdd?.(this.plane.view.toData(...this.at));
+  }
+
+  /** A batch of points scattered around the way that the pointer went since the last one. */
+  paint() {
+    const { view, samples } = this.plane;
+    const { last } = this.painting;
+    const points = [];
+    for (let n = 0; n < PAINT_COUNT; n++) {
+      const part = Math.random();
+      const [x, y] = view.toData(last[0] + (this.at[0] - last[0]) * part, last[1] + (this.at[1] - last[1]) * part);
+      const distance = this.brush * Math.sqrt(-2 * Math.log(1 - Math.random()));
+      const angle = 2 * Math.PI * Math.random();
+      points.push([x + distance * Math.cos(angle), y + distance * Math.sin(angle)]);
+      samples.flash(...points[n], performance.now(), true); // seen at once, not when the server answers
+    }
+    this.painting.last = this.at;
+    this.handlers.onPaint?.(points);
+    this.plane.change();
+  }
+
+  /** The neuron at a pixel: nearest center, else a circle's line, else an arrowhead; {id, x, y, away} or null. */
+  find([px, py], near) {
+    const { view, neurons, arrows } = this.plane;
+    let best = null;
+    let least = Infinity;
+    for (let i = 0; i < neurons.count; i++) {
+      const [x, y] = [neurons.places[2 * i], neurons.places[2 * i + 1]];
+      const distance = Math.hypot(view.x(x) - px, view.y(y) - py);
+      const line = near / 2 >= Math.abs(distance - radiusOf(view, neurons, i)) ? near + distance : Infinity;
+      const score = distance <= near ? distance : line;
+      if (score < least) [best, least] = [{ id: neurons.ids[i], x, y, away: false }, score];
+    }
+    for (const arrow of arrows) {
+      const distance = Math.hypot(arrow.x - px, arrow.y - py);
+      if (distance > near || distance >= least) continue;
+      [best, least] = [{ id: neurons.ids[arrow.index], x: 0, y: 0, away: true }, distance];
+    }
+    return best;
+  }
+
+  look(id) {
+    if (id === this.plane.selected) return;
+    this.plane.select(id);
+    this.handlers.onLook?.(id);
+  }
+
+  showCursor() {
+    const drag = this.grabbed ? "grabbing" : this.hovered !== null ? "grab" : "default";
+    this.canvas.style.cursor = this.tool === "paint" ? "crosshair" : drag;
+  }
+
+  keyDown(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const act = this.keyAction(event);
+    if (!act) return;
+    event.preventDefault();
+    event.stopPropagation();
+    act();
+    this.plane.change();
+  }
+
+  keyAction(event) {
+    const { plane, handlers } = this;
+    const { selected } = plane;
+    if (event.key === "[") return () => this.selectNext(-1);
+    if (event.key === "]") return () => this.selectNext(1);
+    if (event.key === "+" || event.key === "=") return () => handlers.onAdd?.(); // the server finds a place
+    if (event.key === "Escape" && selected !== null) return () => this.look(null);
+    if (plane.neurons.indexOf(selected) < 0) return null;
+    if (event.key === "Delete" || event.key === "Backspace") return () => this.remove(selected);
+    const way = ARROWS[event.key];
+    return way ? () => this.nudge(selected, way, event.shiftKey ? 0.05 : 0.01) : null;
+  }
+
+  selectNext(step) {
+    const { neurons, selected } = this.plane;
+    if (!neurons.count) return;
+    const at = neurons.indexOf(selected);
+    const next = at < 0 ? (step > 0 ? 0 : neurons.count - 1) : (at + step + neurons.count) % neurons.count;
+    this.look(neurons.ids[next]);
+  }
+
+  remove(id) {
+    this.handlers.onRemove?.(id);
+    this.look(null);
+  }
+
+  nudge(id, [dx, dy], part) {
+    const { neurons, view } = this.plane;
+    const i = neurons.indexOf(id);
+    const step = part * view.extent();
+    const x = neurons.targets[2 * i] + dx * step;
+    const y = neurons.targets[2 * i + 1] + dy * step;
+    neurons.hold(id, x, y);
+    this.keysHeld = true;
+    this.handlers.onMove?.(id, [x, y]);
+  }
+
+  keyUp(event) {
+    if (this.keysHeld && ARROWS[event.key]) this.releaseKeys();
+  }
+
+  blurred() {
+    if (this.keysHeld) this.releaseKeys();
+    this.plane.change();
+  }
+
+  releaseKeys() {
+    this.keysHeld = false;
+    this.plane.neurons.release();
+    this.handlers.onRelease?.();
+    this.plane.change();
+  }
+
+  /** The brush as a circle of two standard deviations. */
+  draw(context, theme) {
+    if (this.tool !== "paint" || !this.at) return;
+    context.strokeStyle = theme.marked;
+    context.lineWidth = 1.5;
+    context.globalAlpha = this.painting ? 1 : 0.7;
+    context.beginPath();
+    context.arc(...this.at, 2 * this.brush * this.plane.view.scale, 0, 2 * Math.PI);
+    context.stroke();
+    context.globalAlpha = 1;
+  }
+}

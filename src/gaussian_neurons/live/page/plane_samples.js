@@ -1,0 +1,120 @@
+// Samples as they arrive: gentle flashes, the one called x that the surface is about, and the recent ones.
+
+const FLASH = 650; // ms
+const MOST_FLASHES = 200;
+const FLASHES_A_FRAME = 9; // of thousands of samples a second some are enough to see
+const HOLD = 400; // ms that x stays x at least: 2.5 changes a second do not flicker
+const HOLD_CALM = 1200;
+const RECENT = 60;
+
+export class Samples {
+  constructor() {
+    this.version = 0;
+    this.clear();
+  }
+
+  clear() {
+    this.seen = -1;
+    this.newest = null;
+    this.current = null; // [x, y]: the sample x
+    this.changed = -Infinity; // when it became so
+    this.recent = new Float32Array(0); // x, y, ... as the surface uses them
+    this.latest = new Float32Array(0);
+    this.flashes = []; // a ring of {x, y, at, painted}
+    this.next = 0;
+    this.version++;
+    this.waiting = false;
+    this.until = 0;
+  }
+
+  /** Samples newer than those of the last frame flash, wherever the frame begins to count. */
+  setFrame({ samples, seen }, now, calm) {
+    if (seen < this.seen) this.clear();
+    const count = samples.length / 2;
+    const first = this.seen < 0;
+    const fresh = first ? count : Math.min(count, seen - this.seen);
+    this.seen = seen;
+    if (!fresh) return;
+    this.newest = [samples[2 * count - 2], samples[2 * count - 1]];
+    this.latest = joined(this.latest, samples.subarray(2 * (count - fresh)));
+    this.waiting = true;
+    const flashing = calm || first ? 0 : Math.min(fresh, FLASHES_A_FRAME);
+    for (let n = count - flashing; n < count; n++) this.flash(samples[2 * n], samples[2 * n + 1], now, false);
+  }
+
+  flash(x, y, at, painted) {
+    const flash = this.flashes[this.next] ?? (this.flashes[this.next] = {});
+    Object.assign(flash, { x, y, at, painted });
+    this.next = (this.next + 1) % MOST_FLASHES;
+    this.until = at + FLASH;
+  }
+
+  /** Lets x become the newest sample when it has stood long enough; whether there is more to come. */
+  step(now, calm) {
+    if (this.waiting && now - this.changed >= (calm ? HOLD_CALM : HOLD)) {
+      this.current = this.newest;
+      this.recent = this.latest;
+      this.changed = now;
+      this.waiting = false;
+      this.version++;
+    }
+    return this.waiting || now < this.until;
+  }
+
+  draw(context, view, theme, now) {
+    for (const painted of [false, true]) {
+      context.fillStyle = painted ? theme.marked : theme.ink;
+      for (const flash of this.flashes) {
+        const age = (now - flash.at) / FLASH;
+        if (age >= 1 || flash.painted !== painted) continue;
+        const fade = 1 - Math.max(age, 0);
+        context.globalAlpha = (painted ? 0.75 : 0.45) * fade * fade;
+        context.beginPath();
+        context.arc(view.x(flash.x), view.y(flash.y), 1.6 + 1.6 * fade, 0, 2 * Math.PI);
+        context.fill();
+      }
+    }
+    context.globalAlpha = 1;
+  }
+
+  /** x itself: a ring and a cross, with its name, out of the way of the surface's star. */
+  drawCurrent(context, view, theme, now, star) {
+    if (!this.current) return;
+    const x = view.x(this.current[0]);
+    const y = view.y(this.current[1]);
+    const young = Math.max(0, 1 - (now - this.changed) / 300);
+    context.lineCap = "round";
+    for (const [colour, width] of [[theme.card, 5], [theme.ink, 1.75]]) {
+      context.strokeStyle = colour;
+      context.lineWidth = width;
+      context.globalAlpha = colour === theme.card ? 0.75 : 1;
+      context.beginPath();
+      context.arc(x, y, 8 + 4 * young * young, 0, 2 * Math.PI);
+      if (!star || Math.hypot(star[0] - x, star[1] - y) > 12) {
+        context.moveTo(x - 3.5, y);
+        context.lineTo(x + 3.5, y);
+        context.moveTo(x, y - 3.5);
+        context.lineTo(x, y + 3.5);
+      }
+      context.stroke();
+    }
+    context.globalAlpha = 1;
+    const side = star && star[0] > x + 3 ? -1 : 1;
+    context.font = `italic 600 15px Georgia, "Times New Roman", serif`;
+    context.textAlign = side < 0 ? "right" : "left";
+    context.textBaseline = "middle";
+    context.lineWidth = 4;
+    context.strokeStyle = theme.card;
+    context.strokeText("x", x + 13 * side, y - 8);
+    context.fillStyle = theme.ink;
+    context.fillText("x", x + 13 * side, y - 8);
+  }
+}
+
+/** The last of both together. */
+function joined(old, fresh) {
+  const all = new Float32Array(old.length + fresh.length);
+  all.set(old);
+  all.set(fresh, old.length);
+  return all.slice(-2 * RECENT);
+}

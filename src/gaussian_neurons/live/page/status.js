@@ -1,0 +1,82 @@
+// The line above the stage, the story of the preset, and what covers the stage when there is nothing to see.
+
+import { short } from "./format.js";
+
+const EVERY = 100; // ms between changes of the numbers
+const STATES = { running: "Running", paused: "Paused", failed: "Stopped" };
+const find = (selector) => document.querySelector(selector);
+
+function write(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+export class Status {
+  constructor() {
+    this.shownAt = -Infinity;
+    this.presets = [];
+    this.state = "connecting";
+  }
+
+  setScene(scene) {
+    const preset = this.presets.find(({ name }) => name === scene.preset);
+    write(find("#story-title"), preset ? `${preset.label}. ${preset.title}` : "");
+    write(find("#story-hint"), preset?.hint ? preset.hint : "");
+    find("#story").hidden = !preset;
+    write(find("#note"), scene.note ?? "");
+    find("#note").hidden = !scene.note;
+    write(find("#data-facts"), scene.data ?? "");
+    write(find("#seed"), String(scene.setup.seed));
+    document.body.dataset.mode = scene.mode;
+    find("#unpaint").disabled = !scene.painted;
+  }
+
+  /** Nothing has come yet of this run. */
+  wait() {
+    this.shownAt = -Infinity;
+    find("#stage").classList.add("waiting");
+  }
+
+  show(frame, now) {
+    const changed = frame.state !== this.state;
+    if (!changed && now - this.shownAt < EVERY) return;
+    this.shownAt = now;
+    find("#stage").classList.remove("waiting");
+    write(find("#learned-count"), String(frame.learnedCount));
+    write(find("#neuron-count"), String(frame.ids.length));
+    write(find("#status-seen b"), short(frame.seen));
+    write(find("#status-rate b"), short(frame.rate));
+    const title = `${frame.learnedCount} of ${frame.ids.length} learned · Gaussian Neurons`;
+    if (document.title !== title) document.title = title;
+    if (changed) this.setState(frame.state);
+    find("#failed").hidden = frame.state !== "failed";
+    if (frame.state === "failed") write(find("#trouble"), frame.trouble ?? "The numbers ran away.");
+  }
+
+  setState(state) {
+    this.state = state;
+    document.body.dataset.state = state;
+    write(find("#state"), STATES[state]);
+    const running = state === "running";
+    write(find("#pause span"), running ? "Pause" : "Resume");
+    find("#pause use").setAttribute("href", running ? "#icon-pause" : "#icon-play");
+    find("#pause").title = running ? "Pause (space)" : "Resume (space)";
+  }
+}
+
+const HOPELESS = 10; // tries
+const BANNERS = {
+  lost: "Connection lost. Trying again …",
+  hopeless: "Connection lost. Is the server still running? Start it with  gaussian-neurons live  and this page carries on.",
+  token: "This server asks for a token. Open the full link that it printed in the terminal when it started.",
+  tabs: "Too many tabs watch this run. Close one of them; this page then carries on.",
+};
+
+/** Connected or not: the banner, and whether the page is dimmed. */
+export function showConnection(state, failures) {
+  const isHere = state === "open" || state === "connecting";
+  document.body.dataset.connection = state;
+  const banner = find("#banner");
+  if (!isHere) write(banner.querySelector("span"), BANNERS[state === "lost" && failures >= HOPELESS ? "hopeless" : state]);
+  banner.hidden = isHere;
+  if (state === "connecting") write(find("#state"), "Connecting");
+}

@@ -1,0 +1,65 @@
+// SVG as text: elements, escaping, and the lines that every saved picture carries. No DOM.
+
+import { plain, whole } from "./numbers.js";
+
+const ESCAPES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&apos;" };
+
+export function escapeXML(text) {
+  // Control characters are not allowed in XML, escaped or not
+  const allowed = String(text).replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f]/g, "");
+  return allowed.replace(/[&<>"']/g, (sign) => ESCAPES[sign]);
+}
+
+/** A number with at most two decimals. */
+export const round = (value) => String(Math.round(value * 100) / 100);
+
+/** tag("rect", {x: 1}, "") -> <rect x="1"/>; attributes that are null are left out. */
+export function tag(name, attributes, content = "") {
+  const list = Object.entries(attributes)
+    .filter(([, value]) => value !== null && value !== undefined)
+    .map(([key, value]) => ` ${key}="${typeof value === "number" ? round(value) : escapeXML(value)}"`)
+    .join("");
+  return content === "" ? `<${name}${list}/>` : `<${name}${list}>${content}</${name}>`;
+}
+
+export const text = (content, attributes) => tag("text", attributes, escapeXML(content));
+
+/** The whole picture; `title` is what a screen reader says. */
+export function picture(width, height, title, content) {
+  const attributes = {
+    xmlns: "http://www.w3.org/2000/svg",
+    width,
+    height,
+    viewBox: `0 0 ${round(width)} ${round(height)}`,
+    role: "img",
+    "font-family": "system-ui, 'Segoe UI', 'DejaVu Sans', Helvetica, Arial, sans-serif",
+  };
+  return tag("svg", attributes, `\n<title>${escapeXML(title)}</title>\n${content}\n`) + "\n";
+}
+
+/** Settings and state in one line: what makes the picture again. */
+export function caption(scene, frame) {
+  const { setup } = scene;
+  const parts = [
+    `K = ${frame.ids.length}`,
+    setup.eta_sigma > 0 ? `σ learned, η_σ = ${plain(setup.eta_sigma)}` : `σ = ${plain(setup.sigma)}`,
+    `λ = ${plain(setup.lambda)}`,
+    `η_μ = ${plain(setup.eta)}`,
+    `${whole(frame.seen)} samples seen`,
+    `${learnedCount(frame)} learned`,
+    `${setup.data}, seed ${setup.seed}`,
+  ];
+  return parts.join(" · ");
+}
+
+/** The caption as an element: η_μ with its index set low. */
+export function captionText(line, attributes) {
+  const low = '<tspan dy="3" font-size="8">$1</tspan><tspan dy="-3"> =</tspan>';
+  return tag("text", { "font-size": 11, fill: "#64748b", ...attributes }, escapeXML(line).replace(/_([μσ]) =/g, low));
+}
+
+/** Twins of learned ones count as not learned on their own. */
+export function learnedCount(frame) {
+  if (Number.isFinite(frame.learnedCount)) return frame.learnedCount;
+  return frame.learned.reduce((sum, state) => sum + (state === 1), 0);
+}
