@@ -33,7 +33,7 @@ def striped_sources():
     return sources
 
 
-STRIPES = Setup("file", 6, 1.0, size=4)
+STRIPES = Setup("file", 6, 1.0, size=4, speed=100_000.0)  # fast, and leaves the browser some of the machine
 MIXTURE = Setup("mixture", 8, 0.01, learning_rate=0.001, speed=2000.0)
 
 

@@ -96,7 +96,9 @@ export class Controls {
     const isOn = before.some((value) => String(value) === name);
     const after = all.filter((value) => (String(value) === name ? !isOn : before.includes(value)));
     const every = name === "all" || after.length === 0 || after.length === all.length;
-    this.send({ do: "set", name: "classes", value: every ? null : after });
+    const value = every ? null : after;
+    // The next click may come before the server's answer, and means what is asked for now.
+    if (this.send({ do: "set", name: "classes", value })) this.scene.setup.classes = value;
   }
 }
 

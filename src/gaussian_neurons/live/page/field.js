@@ -4,7 +4,7 @@ import { editable, figures, short } from "./format.js";
 
 const STEPS = 1000; // of a slider
 const SEND_EVERY = 100; // ms while sliding
-const NUDGE = 10; // steps of the slider for an arrow key in the number field
+const NUDGE = 10; // steps of the slider for an arrow key
 const REST = 700; // ms after sliding until the server's value may move the slider again
 
 /** Positions 0..STEPS of a slider <-> values. `zero`: the left end is 0; `open`: the right end is null, no limit. */
@@ -78,6 +78,8 @@ export class Field {
       if (event.key === "Escape") this.restore();
       if (event.key === "ArrowUp" || event.key === "ArrowDown") this.nudge(event);
     });
+    // A slider's own step is too small for a key: most would be rounded away.
+    this.slider.addEventListener("keydown", (event) => event.key.startsWith("Arrow") && this.nudge(event));
   }
 
   slide() {
@@ -112,10 +114,10 @@ export class Field {
     this.send(value);
   }
 
-  /** Up and down in the number field: the next whole number, or a little along the slider. */
+  /** An arrow key: the next whole number, or a little along the slider. */
   nudge(event) {
     event.preventDefault();
-    const way = event.key === "ArrowUp" ? 1 : -1;
+    const way = event.key === "ArrowUp" || event.key === "ArrowRight" ? 1 : -1;
     const position = Number(this.slider.value) + way * NUDGE;
     const value = this.spec.whole
       ? Number(this.input.value) + way
