@@ -24,7 +24,7 @@ MOST_POINTS = 20_000  # in the plane, so that a page can draw them
 LOOKED_AT = 1000  # points by which a width is judged
 MIXED = 3000  # points of a mixture
 PLANE_SPEED = 2000.0  # samples a second with which the plane begins: slow enough to see them go
-CLUSTERS, SPREAD, NOISE = 7, 0.035, 0.04  # of a mixture
+CLUSTERS, SPREAD, NOISE = 7, 0.035, 0.02  # of a mixture
 WIDTH_PER_VARIANCE = 3  # in each column: what the README recommends
 NAMES = {
     "mnist-sample": "MNIST, 5,000 digits",
