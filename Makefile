@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard native/*)
 
-.PHONY: demo live test lint format bench bench-quality bench-peers bench-repulsion pictures help clean
+.PHONY: demo live test lint format bench bench-quality bench-peers bench-live bench-repulsion pictures help clean
 
 demo: .venv/ready-demo  ## learn the strokes of handwritten digits; leaves out/demo.png
 	@$(BIN)/gaussian-neurons demo
@@ -28,6 +28,9 @@ bench: .venv/ready-dev  ## speed and memory beside the NumPy reference; samplers
 	@$(BIN)/python -m benchmarks.speed
 	@$(BIN)/python -m benchmarks.streams
 	@OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.automatic
+
+bench-live: .venv/ready-dev  ## learning while a page shows it, beside learning without one
+	@$(BIN)/python -m benchmarks.live $(OPTIONS)
 
 bench-repulsion: .venv/ready-dev  ## what repulsion at every r-th sample changes, and saves; some minutes
 	@OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.repulsion $(OPTIONS)

@@ -336,7 +336,7 @@ class GaussianNeurons(
         n_features : D
         dtype : float32 or float64, the precision of the model; the samples' own, where bits matter
         """
-        with self._unchanged_on_error():
+        with Shown(self), self._unchanged_on_error():
             self.__dict__.pop("feature_names_in_", None)
             self.n_features_in_ = settings.whole_number("n_features", n_features)
             given = self._settings()

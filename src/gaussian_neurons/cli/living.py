@@ -69,9 +69,10 @@ def live(
     if data in sources.STAND_INS:
         console.print(f"Reading {sources.NAMES[data]} ...")
         source.fetch(data)
-    source.look()
-    name = "file" if given is not None else data or source.here("mnist")[0]
-    setup = replace(sources.defaults(name, source.load(name, seed)), seed=seed)
+    with console.status("Looking for data ..."):
+        source.look()
+        name = "file" if given is not None else data or source.here("mnist")[0]
+        setup = replace(sources.defaults(name, source.load(name, seed)), seed=seed)
     bound = server.listen(host, port)
     token = None if host in guard.LOOPBACK else guard.new_token()
     where = server.address(bound, host, token)

@@ -24,14 +24,16 @@ class History:
         if len(self.points) > MOST_POINTS:
             self.points, self._every = self.points[::2], 2 * self._every
 
-    def mark(self, seen: int, kind: str, text: str, now: float) -> None:
-        """What was done; a change that follows another of its kind at once takes its place."""
+    def mark(self, seen: int, kind: str, text: str, now: float) -> bool:
+        """What was done; a change that follows another of its kind at once takes its place, which is told."""
         kind_before, before = self._last
-        if self.marks and kind == kind_before and now - before < AT_ONCE:
+        replaces = bool(self.marks) and kind == kind_before and now - before < AT_ONCE
+        if replaces:
             self.marks.pop()
         self.marks.append((seen, text))
         self.marks = self.marks[-MOST_MARKS:]
         self._last = (kind, now)
+        return replaces
 
     def told(self) -> dict[str, Any]:
         """As the page is told."""

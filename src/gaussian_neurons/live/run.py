@@ -209,8 +209,9 @@ class Run:
         self._text(client, type="history", generation=self.generation, **self.history.told())
 
     def _mark(self, kind: str, text: str) -> None:
-        self.history.mark(self.trial.seen, kind, text, time.perf_counter())
-        self._text(None, type="mark", generation=self.generation, seen=self.trial.seen, text=text)
+        seen = self.trial.seen
+        replaces = self.history.mark(seen, kind, text, time.perf_counter())
+        self._text(None, type="mark", generation=self.generation, seen=seen, text=text, replaces=replaces)
 
     # ---- commands ---------------------------------------------------------------------------------
 

@@ -1,0 +1,125 @@
+"""Speed of learning while a page shows it, beside the same learning without a page.
+
+    python -m benchmarks.live [--turns N] [--seconds S] [--json FILE]
+
+A server runs in a process of its own, on data that needs no download. Turn by turn, a real Chromium
+(headless: it draws without a graphics card) watches one of the paper's figures for some seconds, and then
+nobody does, while this process learns the same with `GaussianNeurons.learn`. A figure is the median over the
+turns. Where there are two cores, browser, server, sampler and core share them.
+"""
+
+import argparse
+import json
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from benchmarks.speed import processor
+from gaussian_neurons.experiments import figure2a, figure4, figure5d
+from gaussian_neurons.experiments.layer import Layer
+from gaussian_neurons.live.sources import Sources
+
+LEAST = 0.7  # of the speed without a page
+FIGURES: dict[str, tuple[Layer, str]] = {
+    "figure2a": (figure2a.Config(), "mnist-sample"),
+    "figure5d": (figure5d.Config(), "mnist-sample"),
+    "figure4": (figure4.Config(), "photographs"),
+}
+
+
+def alone(layer: Layer, data, seconds: float) -> float:
+    """Samples a second without a page."""
+    model, stream = layer.neurons(0), layer.stream(data, 0)
+    model.learn(stream, 20_000, progress=False)
+    begin, done, portion = time.perf_counter(), 0, 20_000
+    while time.perf_counter() - begin < seconds:
+        before = time.perf_counter()
+        model.learn(stream, portion, progress=False)
+        done += portion
+        if time.perf_counter() - before < seconds / 4:  # few calls, each of which begins anew
+            portion *= 2
+    return done / (time.perf_counter() - begin)
+
+
+def watched(tab, name: str, seconds: float) -> float:
+    """Samples a second while a page shows them."""
+    tab.locator("#preset").select_option(name)
+    while tab.evaluate("gaussianNeurons.scene?.preset") != name:
+        time.sleep(0.05)
+    time.sleep(1.0)
+    seen = "[gaussianNeurons.frame.seen, performance.now()]"
+    first, begin = tab.evaluate(seen)
+    time.sleep(seconds)
+    last, end = tab.evaluate(seen)
+    return (last - first) / (end - begin) * 1000
+
+
+def measure(turns: int, seconds: float) -> dict:
+    """Both, turn by turn, for each figure."""
+    from playwright.sync_api import sync_playwright
+
+    sources = Sources()
+    found: dict = {name: {"watched": [], "alone": []} for name in FIGURES}
+    with tempfile.TemporaryDirectory() as nowhere, sync_playwright() as engine:
+        server, url = start(nowhere)
+        own = engine.chromium.executable_path
+        path = next(filter(None, map(shutil.which, (own, "chromium", "google-chrome"))))
+        browser = engine.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        tab = browser.new_page(viewport={"width": 1280, "height": 860})
+        for turn in range(turns):
+            for name, (layer, data) in FIGURES.items():
+                print(f"turn {turn + 1} of {turns}: {name}", file=sys.stderr)
+                tab.goto(url)
+                tab.locator("#preset option[data-preset]").first.wait_for(state="attached")
+                found[name]["watched"].append(watched(tab, name, seconds))
+                tab.goto("about:blank")
+                time.sleep(0.5)
+                images = sources.load(data, 0)
+                found[name]["alone"].append(alone(replace(layer, digits=None), images, seconds))
+        browser.close()
+        server.terminate()
+        server.wait()
+    return found
+
+
+def start(folder: str) -> tuple[subprocess.Popen, str]:
+    """A server without any published data, and its address."""
+    command = [sys.executable, "-u", "-m", "gaussian_neurons", "live", "--no-browser", "--port", "0"]
+    server = subprocess.Popen(
+        [*command, "--data", "mnist-sample"], stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[1]
+    )
+    assert server.stdout is not None
+    for line in server.stdout:
+        if "http://" in line:
+            return server, "http://" + line.split("http://")[1].strip()
+    raise SystemExit("the server did not start")
+
+
+def main() -> None:
+    """Measure, print, and keep."""
+    kind = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=kind)
+    parser.add_argument("--turns", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=3.0)
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    found = measure(options.turns, options.seconds)
+    print(f"{processor()}\n")
+    print("| figure | million a second, watched | without a page | ratio | |")
+    print("| --- | --- | --- | --- | --- |")
+    for name, both in found.items():
+        watched_, alone_ = (statistics.median(both[kind]) for kind in ("watched", "alone"))
+        ratio = statistics.median(w / a for w, a in zip(both["watched"], both["alone"], strict=True))
+        verdict = f"at least {LEAST}" if ratio >= LEAST else f"below {LEAST}"
+        print(f"| {name} | {watched_ / 1e6:.3f} | {alone_ / 1e6:.3f} | {ratio:.2f} | {verdict} |")
+    if options.json:
+        options.json.write_text(json.dumps(found, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

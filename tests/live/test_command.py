@@ -1,0 +1,135 @@
+"""The command live: what it shows, what it says of a wrong file, and how it ends."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+
+import numpy as np
+import pytest
+
+from gaussian_neurons.cli import living
+from gaussian_neurons.cli.reading import Data
+from gaussian_neurons.live.sources import Images, Points
+from tests.cli.calls import call
+
+
+def opened(path, columns=None):
+    """What a file is taken for."""
+    return living._file(Data(str(path), None, None, columns, None, skip=True))
+
+
+@pytest.fixture
+def server(tmp_path):
+    """A function that starts the command and gives process, address and all that was printed before."""
+    started = []
+
+    def start(*options):
+        environment = {**os.environ, "GAUSSIAN_NEURONS_DATA": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path)}
+        process = subprocess.Popen(
+            [sys.executable, "-u", "-m", "gaussian_neurons", "live", "--no-browser", "--port", "0", *options],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment,
+        )
+        started.append(process)
+        printed = []
+        for line in process.stdout:
+            printed.append(line)
+            if "Ctrl-C" in line:
+                break
+        found = re.search(r"http://\S+", "".join(printed))
+        return process, found.group(), "".join(printed)
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def test_it_serves_until_ctrl_c(server):
+    process, url, _ = server("--data", "mixture")
+    with urllib.request.urlopen(url, timeout=10) as answer:
+        assert b"Gaussian Neurons" in answer.read()
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=20)
+    assert process.returncode == 0
+    assert errors == ""
+
+
+def test_other_addresses_get_a_token_that_is_printed_once(server):
+    process, url, printed = server("--data", "mixture", "--host", "0.0.0.0")
+    token = re.search(r"token=(\S+)", url).group(1)
+    assert printed.count(token) == 1
+    with pytest.raises(urllib.error.HTTPError, match="401"):
+        urllib.request.urlopen(re.sub(r"//[^:]+:(\d+)/.*", r"//127.0.0.1:\1/", url), timeout=10)
+    process.send_signal(signal.SIGINT)
+    rest, errors = process.communicate(timeout=20)
+    assert token not in rest + errors
+
+
+def test_two_columns_are_points(tmp_path):
+    path = tmp_path / "points.csv"
+    path.write_text("x,y,name\n" + "".join(f"{k},{k % 3},a\n" for k in range(50)))
+    points = opened(path, "x,y")
+    assert isinstance(points, Points)
+    assert points.points.shape == (50, 2)
+    assert points.text == "points.csv: 50 points"
+    again = {"np": np}
+    exec("\n".join(points.code), again)
+    assert (again["points"] == points.points).all()
+
+
+def test_without_names_columns_are_counted(tmp_path):
+    np.savetxt(tmp_path / "plain.csv", np.arange(12.0).reshape(6, 2), delimiter=",")
+    points = opened(tmp_path / "plain.csv")
+    again = {"np": np}
+    exec("\n".join(points.code), again)
+    assert (again["points"] == points.points).all()
+
+
+def test_images_as_npy(tmp_path):
+    images = np.random.default_rng(0).integers(0, 256, (5, 9, 9, 3), np.uint8)
+    np.save(tmp_path / "images.npy", images)
+    found = opened(tmp_path / "images.npy")
+    assert isinstance(found, Images)
+    assert found.text == "images.npy: 5 images of 9 x 9 x 3"
+    assert found.labels is None
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        (
+            "three.csv",
+            "a,b,c\n1,2,3\n4,5,6\n",
+            "has the columns a, b, c, and the page shows two. .*--columns a,b",
+        ),
+        ("one.csv", "a\n1\n2\n", "has the columns? a"),
+        ("words.csv", "a,b\nx,y\n", "no number"),
+        ("empty.csv", "", "."),
+    ],
+)
+def test_a_file_that_cannot_be_shown(tmp_path, name, text, said):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(ValueError, match=said):
+        opened(tmp_path / name)
+
+
+def test_a_name_that_is_almost_right():
+    with pytest.raises(ValueError, match="Did you mean mnist"):
+        opened("mnsit")
+    with pytest.raises(ValueError, match=r"there is no file 'nothing.csv'"):
+        opened("nothing.csv")
+    with pytest.raises(ValueError, match="over and over"):
+        opened("-")
+
+
+def test_help_teaches_by_examples():
+    text = call("live", "--help").stdout
+    assert "gaussian-neurons live --data mixture" in text
+    assert "--host" in text
