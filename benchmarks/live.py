@@ -1,6 +1,7 @@
 """Speed of learning while a page shows it, beside the same learning without a page.
 
     python -m benchmarks.live [--turns N] [--seconds S] [--json FILE]
+    python -m benchmarks.live --pictures FOLDER     # of the page, for docs/live.md
 
 A server runs in a process of its own, on data that needs no download. Turn by turn, a real Chromium
 (headless: it draws without a graphics card) watches one of the paper's figures for some seconds, and then
@@ -10,13 +11,13 @@ turns. Where there are two cores, browser, server, sampler and core share them.
 
 import argparse
 import json
+import os
 import shutil
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
-from dataclasses import replace
+from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks.speed import processor
@@ -61,16 +62,9 @@ def watched(tab, name: str, seconds: float) -> float:
 
 def measure(turns: int, seconds: float) -> dict:
     """Both, turn by turn, for each figure."""
-    from playwright.sync_api import sync_playwright
-
     sources = Sources()
     found: dict = {name: {"watched": [], "alone": []} for name in FIGURES}
-    with tempfile.TemporaryDirectory() as nowhere, sync_playwright() as engine:
-        server, url = start(nowhere)
-        own = engine.chromium.executable_path
-        path = next(filter(None, map(shutil.which, (own, "chromium", "google-chrome"))))
-        browser = engine.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        tab = browser.new_page(viewport={"width": 1280, "height": 860})
+    with page() as (tab, url):
         for turn in range(turns):
             for name, (layer, data) in FIGURES.items():
                 print(f"turn {turn + 1} of {turns}: {name}", file=sys.stderr)
@@ -79,20 +73,55 @@ def measure(turns: int, seconds: float) -> dict:
                 found[name]["watched"].append(watched(tab, name, seconds))
                 tab.goto("about:blank")
                 time.sleep(0.5)
-                images = sources.load(data, 0)
-                found[name]["alone"].append(alone(replace(layer, digits=None), images, seconds))
-        browser.close()
-        server.terminate()
-        server.wait()
+                found[name]["alone"].append(alone(layer, sources.load(data, 0), seconds))
     return found
 
 
-def start(folder: str) -> tuple[subprocess.Popen, str]:
-    """A server without any published data, and its address."""
+def draw(folder: Path) -> None:
+    """The page in both modes, as a picture each."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with page() as (tab, url):
+        tab.goto(url)
+        tab.locator("#preset option[data-preset]").first.wait_for(state="attached")
+        watched(tab, "figure2a", 1.0)
+        tab.locator(".filter[data-learned='1']").nth(1).click()
+        time.sleep(1.0)
+        tab.locator(".filter[data-learned='1']").nth(2).hover()
+        time.sleep(1.0)
+        tab.screenshot(path=folder / "filters.png")
+        tab.locator("#data").select_option("mixture")
+        tab.locator("#plane").wait_for()
+        tab.locator("#surface").select_option("recent")
+        time.sleep(5.0)
+        tab.locator("#plane").focus()
+        tab.keyboard.press("]")
+        time.sleep(1.0)
+        tab.screenshot(path=folder / "plane.png")
+
+
+@contextmanager
+def page():
+    """A tab of a real browser, and the address of a server that runs meanwhile."""
+    from playwright.sync_api import sync_playwright
+
+    server, url = start()
+    try:
+        with sync_playwright() as engine:
+            own = engine.chromium.executable_path
+            path = next(filter(None, map(shutil.which, (own, "chromium", "google-chrome"))))
+            browser = engine.chromium.launch(executable_path=path, args=["--no-sandbox"])
+            yield browser.new_page(viewport={"width": 1280, "height": 860}), url
+            browser.close()
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def start() -> tuple[subprocess.Popen, str]:
+    """A server, and its address. What published data there is it shall not find."""
     command = [sys.executable, "-u", "-m", "gaussian_neurons", "live", "--no-browser", "--port", "0"]
-    server = subprocess.Popen(
-        [*command, "--data", "mnist-sample"], stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[1]
-    )
+    nowhere = {**os.environ, "GAUSSIAN_NEURONS_DATA": "", "XDG_CACHE_HOME": os.devnull}
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=nowhere)
     assert server.stdout is not None
     for line in server.stdout:
         if "http://" in line:
@@ -107,7 +136,11 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=3.0)
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--pictures", type=Path, metavar="FOLDER")
     options = parser.parse_args()
+    if options.pictures:
+        draw(options.pictures)
+        return
     found = measure(options.turns, options.seconds)
     print(f"{processor()}\n")
     print("| figure | million a second, watched | without a page | ratio | |")

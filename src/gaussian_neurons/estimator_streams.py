@@ -82,7 +82,8 @@ class LearnsFromStreams(Watched):
         if callback is not None and not callable(callback):
             raise ValueError(f"callback must be a function of (model, t), got {callback!r}.")
         told = None if callback is None else partial(callback, self)
-        plan = training.Plan(n_samples, progress, checkpoint, every, told, on_bad, on_write_error)
+        bar = progress and audience(self) is None  # a picture that follows says as much
+        plan = training.Plan(n_samples, bar, checkpoint, every, told, on_bad, on_write_error)
         with Shown(self, at_once=True):
             training.learn(_Streamed(self, source.feature_names), source, plan)
         return self
