@@ -457,6 +457,9 @@ def test_looking_at_a_neuron_gives_its_strongest_patches(tab):
     assert look["neuron"] == 1
     assert look["patches"].shape == (6, 16)
     assert (np.diff(look["responses"]) <= 0).all()
+    tab.send("look", neuron=77)  # one that is gone: nothing to say, and no mistake of anybody's
+    tab.send("look", neuron=2)
+    assert tab.next("look", "notice")["neuron"] == 2
 
 
 def test_a_mistake_of_ours_does_not_end_the_run(stripes, tab, monkeypatch, capfd):

@@ -321,6 +321,8 @@ class Run:
         self._tell_scene()
 
     def _do_look(self, client: int, neuron: int) -> None:
+        if neuron not in self.trial.ids:  # removed since; the page will see that for itself
+            return
         about = {"kind": "look", "generation": self.generation, "neuron": neuron}
         self._tell(Told(client, frames.encoded(about, self.trial.strongest(neuron))))
 

@@ -2,14 +2,14 @@
 
 import { readTheme, watchTheme } from "./canvas_theme.js";
 import { Chart } from "./chart.js";
-import { short } from "./numbers.js";
+import { counted, short } from "./numbers.js";
 
 const MOST = 1000; // points; over it every second one goes
 const MOST_MARKS = 200;
 const KINDS = {
   learned: { column: 1, step: true, zero: true, text: (value) => String(Math.round(value)), name: "Neurons learned" },
   cost: { column: 2, text: costText, name: "Cost" },
-  rate: { column: 3, zero: true, text: short, name: "Samples per second" },
+  rate: { column: 3, zero: true, text: counted, name: "Samples per second" },
 };
 
 /** Always two decimals, so that the number at the end of the line stands still. */
@@ -50,7 +50,9 @@ export class Curves {
     this.points = this.points.filter((_, k) => k % 2 === odd);
   }
 
-  mark(seen, text) {
+  /** A mark; `replaces`: it takes the place of the last one, as a stroke of the brush goes on. */
+  mark(seen, text, replaces = false) {
+    if (replaces) this.marks.pop();
     this.marks.push([seen, text]);
     if (this.marks.length > MOST_MARKS) this.marks.shift();
     this.change();

@@ -1,6 +1,6 @@
 // One control: a slider and a number field for the same number, and what it means.
 
-import { editable, figures, short } from "./format.js";
+import { editable, short } from "./numbers.js";
 
 const STEPS = 1000; // of a slider
 const SEND_EVERY = 100; // ms while sliding
@@ -165,7 +165,7 @@ export class Field {
   write(value) {
     const text = value === null ? "full" : editable(value);
     if (this.input.value !== text) this.input.value = text;
-    this.slider.setAttribute("aria-valuetext", value === null ? "full" : `${value >= 1000 ? short(value) : figures(value)}`);
+    this.slider.setAttribute("aria-valuetext", value === null ? "full" : short(value));
     this.decorate();
   }
 

@@ -1,7 +1,7 @@
 // Facts about the neuron that is looked at, its filter, and the patches that it responds to most.
 
 import { PatchCanvas } from "./colours.js";
-import { figures, percent } from "./format.js";
+import { measured, percent } from "./numbers.js";
 
 const FACTS_EVERY = 200; // ms: numbers that change faster cannot be read
 const ASK_EVERY = 330; // ms between questions for the strongest patches
@@ -71,14 +71,14 @@ export class Inspector {
     const facts = {
       number: this.id,
       state: STATES[frame.learned[k]],
-      width: figures(frame.widths[k]),
-      distance: figures(frame.distance[k]),
-      cosine: figures(frame.cosine[k]),
+      width: measured(frame.widths[k]),
+      distance: measured(frame.distance[k]),
+      cosine: measured(frame.cosine[k]),
       share: percent(frame.share[k]),
-      response: figures(frame.response[k]),
+      response: measured(frame.response[k]),
     };
     if (this.scene.mode === "plane") {
-      facts.place = `${figures(frame.centers[2 * k])}, ${figures(frame.centers[2 * k + 1])}`;
+      facts.place = `${measured(frame.centers[2 * k])}, ${measured(frame.centers[2 * k + 1])}`;
     }
     for (const [name, value] of Object.entries(facts)) {
       if (this.fields[name].textContent !== String(value)) this.fields[name].textContent = value;
@@ -93,7 +93,7 @@ export class Inspector {
       item.hidden = m >= answer.responses.length;
       if (item.hidden) return;
       picture.show(answer.patches.subarray(m * size, (m + 1) * size), this.scene.patch);
-      response.textContent = figures(answer.responses[m], 2);
+      response.textContent = measured(answer.responses[m], 2);
     });
   }
 }

@@ -97,8 +97,8 @@ const onText = {
     curves.reset(points, marks);
     draw();
   },
-  mark({ seen, text }) {
-    curves.mark(seen, text);
+  mark({ seen, text, replaces }) {
+    curves.mark(seen, text, replaces);
     draw();
   },
   notice({ level, text }) {

@@ -1,36 +1,70 @@
 // Numbers as people read them: 1.2 M, 340 k, −0.83, and round ticks for axes. No DOM.
 
 const SPACE = "\u00a0"; // a number and its unit stay on one line
+const NONE = "–";
 const UNITS = [
+  [1e12, "T"],
   [1e9, "G"],
   [1e6, "M"],
   [1e3, "k"],
 ];
+const isNumber = (value) => value !== null && value !== undefined && Number.isFinite(value);
+const withMinus = (text) => text.replace(/-/g, "−");
 
-/** Three digits at most and a unit: 1.2 M, 340 k, −0.83. */
+/** Three digits at most and a unit: 1.2 M, 340 k, −0.83. For axes and labels. */
 export function short(value) {
-  if (!Number.isFinite(value)) return "–";
-  for (const [size, unit] of UNITS) {
-    if (Math.abs(value) >= 0.9995 * size) return plain(value / size, 3) + SPACE + unit;
-  }
-  return plain(value, 3);
+  if (!isNumber(value)) return NONE;
+  const unit = UNITS.find(([size]) => Math.abs(value) >= 0.9995 * size);
+  return unit ? plain(value / unit[0], 3) + SPACE + unit[1] : plain(value, 3);
+}
+
+/** A count that runs: 9,874, then 12.0 k. Always three digits and a unit, so that it does not change its length. */
+export function counted(value) {
+  if (!isNumber(value)) return NONE;
+  if (Math.abs(value) < 9_999.5) return withMinus(whole(value));
+  const [size, unit] = UNITS.find(([least]) => Math.abs(value) >= 0.9995 * least);
+  return withMinus((value / size).toPrecision(3)) + SPACE + unit;
 }
 
 /** A number with so many significant digits, no zeros at its end, and a real minus sign. */
 export function plain(value, digits = 4) {
-  if (!Number.isFinite(value)) return "–";
+  if (!isNumber(value)) return NONE;
   const size = Math.abs(value);
   const text =
     size !== 0 && (size < 1e-4 || size >= 1e7)
       ? value.toExponential(Math.max(digits - 2, 0)).replace(/\.?0+e/, "e").replace("e+", "e")
       : String(Number(value.toPrecision(digits)));
-  return text.replace(/-/g, "−");
+  return withMinus(text);
+}
+
+/** What is measured while one watches: its zeros stay, so that it keeps its length. 0.500, 12.0, 1.5e−5. */
+export function measured(value, digits = 3) {
+  if (!isNumber(value)) return NONE;
+  const size = Math.abs(value);
+  if (size !== 0 && (size < 10 ** -digits || size >= 1e4)) return plain(value, digits);
+  const before = Math.max(1, String(Math.floor(size)).length);
+  return withMinus(value.toFixed(size < 1 ? digits : Math.max(0, digits - before)));
+}
+
+/** A fraction as per cent. */
+export const percent = (part) => (isNumber(part) ? `${(part * 100).toFixed(part < 0.0995 ? 1 : 0)} %` : NONE);
+
+/** What a number field shows: short, and read back as the same number for all that people set. */
+export function editable(value) {
+  const number = Number(Number(value).toPrecision(6));
+  const text = String(number);
+  return text.length > 8 ? number.toExponential().replace("e+", "e") : text;
 }
 
 /** 1,000,000 */
 export function whole(value) {
   return Math.round(value).toLocaleString("en-US");
 }
+
+const LOW = "₀₁₂₃₄₅₆₇₈₉";
+
+/** The number of a neuron as an index: ₁₂. */
+export const subscript = (number) => String(number).replace(/\d/g, (digit) => LOW[digit]);
 
 /** The step of 1, 2 or 5 times a power of ten that cuts a span into about so many parts. */
 export function niceStep(span, parts) {
@@ -46,5 +80,5 @@ export function tickText(value, step) {
   if (Math.abs(value) < step / 1e6) return "0";
   if (Math.abs(value) >= 1e5) return short(value);
   const decimals = Math.max(0, Math.min(12, -Math.floor(Math.log10(step) + 1e-9)));
-  return decimals > 6 ? plain(value, 3) : value.toFixed(decimals).replace("-", "−");
+  return decimals > 6 ? plain(value, 3) : withMinus(value.toFixed(decimals));
 }

@@ -3,7 +3,7 @@
 import { LIGHT } from "./canvas_theme.js";
 import { contours } from "./contours.js";
 import { STEPS, heatColour, heatScale, heatStep, heatTable } from "./heat.js";
-import { niceStep } from "./numbers.js";
+import { niceStep, subscript } from "./numbers.js";
 import { haloed } from "./plane_marks.js";
 import { costWithout, lowest, strongest, surface } from "./surface.js";
 
@@ -244,8 +244,6 @@ export class SurfaceLayer {
     haloed(context, theme, bar.name, left + wide + 3, top - 14, theme.ink);
   }
 }
-
-const subscript = (number) => String(number).replace(/\d/g, (digit) => "₀₁₂₃₄₅₆₇₈₉"[digit]);
 
 function star(context, x, y, radius) {
   context.beginPath();

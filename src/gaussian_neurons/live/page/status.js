@@ -1,6 +1,6 @@
 // The line above the stage, the story of the preset, and what covers the stage when there is nothing to see.
 
-import { short } from "./format.js";
+import { counted } from "./numbers.js";
 
 const EVERY = 100; // ms between changes of the numbers
 const STATES = { running: "Running", paused: "Paused", failed: "Stopped" };
@@ -43,8 +43,8 @@ export class Status {
     find("#stage").classList.remove("waiting");
     write(find("#learned-count"), String(frame.learnedCount));
     write(find("#neuron-count"), String(frame.ids.length));
-    write(find("#status-seen b"), short(frame.seen));
-    write(find("#status-rate b"), short(frame.rate));
+    write(find("#status-seen b"), counted(frame.seen));
+    write(find("#status-rate b"), counted(frame.rate));
     const title = `${frame.learnedCount} of ${frame.ids.length} learned · Gaussian Neurons`;
     if (document.title !== title) document.title = title;
     if (changed) this.setState(frame.state);
