@@ -329,7 +329,7 @@ class GaussianNeurons(
         """Start over with the neurons in their places, before the first sample: to see where learning begins.
 
         Only for models that take nothing from the first data: those with a `width`, a `domain` and, where
-        widths are learned, a `learning_rate` of their own.
+        widths are learned, a `learning_rate` of their own. Columns have no names then: give arrays.
 
         Parameters
         ----------

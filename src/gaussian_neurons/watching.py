@@ -4,7 +4,7 @@ import warnings
 import weakref
 from collections.abc import Callable
 from time import monotonic
-from typing import Any, Self
+from typing import Any, Self, cast
 from uuid import uuid4
 
 from gaussian_neurons import settings
@@ -169,7 +169,7 @@ def notebook() -> tuple[Show, Any]:
     shell = get_ipython()
     if shell is None or any(kind.__name__ == "TerminalInteractiveShell" for kind in type(shell).__mro__):
         raise RuntimeError(NO_NOTEBOOK.format("there is none here: run it in a cell of one"))
-    place, put = uuid4().hex, display
+    place, put = uuid4().hex, cast(Any, display)
 
     def show(html: str, text: str) -> None:
         nonlocal put

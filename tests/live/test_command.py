@@ -13,7 +13,8 @@ import pytest
 
 from gaussian_neurons.cli import living
 from gaussian_neurons.cli.reading import Data
-from gaussian_neurons.live.sources import Images, Points
+from gaussian_neurons.live.setup import DATA, Setup
+from gaussian_neurons.live.sources import Images, Points, defaults, from_rows
 from tests.cli.calls import call
 
 
@@ -90,6 +91,45 @@ def test_without_names_columns_are_counted(tmp_path):
     again = {"np": np}
     exec("\n".join(points.code), again)
     assert (again["points"] == points.points).all()
+
+
+def test_a_script_reads_the_file_as_it_was_read(tmp_path):
+    rows = np.random.default_rng(0).normal(size=(20, 4)).astype(np.float32)
+    np.save(tmp_path / "four.npy", rows)
+    np.savetxt(tmp_path / "four.csv", rows, delimiter=",", header="4,5,6,7", comments="")
+    for name, options in (("four.npy", {}), ("four.csv", {"header": True})):
+        for columns in ("0,1", "3,1"):
+            data = Data(str(tmp_path / name), None, options.get("header"), columns, None, skip=True)
+            points = living._file(data)
+            again = {"np": np}
+            exec("\n".join(points.code), again)
+            assert again["points"].dtype == points.points.dtype
+            assert (again["points"] == points.points).all()
+
+
+def test_known_names_are_known_to_the_page():
+    assert set(living.KNOWN) == set(DATA) - {"file"}
+
+
+@pytest.mark.parametrize("factor", [1e9, 1e-9])
+def test_points_of_any_scale_make_a_link_that_is_taken(factor):
+    rows = np.random.default_rng(0).normal(size=(200, 2)) * factor
+    setup = defaults("file", from_rows(rows, "far.csv", ()))
+    assert Setup().changed(setup.told()) == setup
+
+
+def test_points_out_of_reach_are_refused():
+    for rows in (np.array([[0.0, 1e200], [1.0, 2.0]]), np.array([[0.0, 0.0], [1e-20, 0.0]])):
+        with pytest.raises(ValueError, match=r"Scale the columns first"):
+            from_rows(rows, "odd.csv", ())
+
+
+def test_small_images_begin_with_small_patches(tmp_path):
+    np.save(tmp_path / "small.npy", np.zeros((3, 4, 4), np.uint8))
+    assert defaults("file", opened(tmp_path / "small.npy")).size == 4
+    np.save(tmp_path / "two.npy", np.zeros((3, 8, 8, 2), np.uint8))
+    with pytest.raises(ValueError, match="one channel or three"):
+        opened(tmp_path / "two.npy")
 
 
 def test_images_as_npy(tmp_path):

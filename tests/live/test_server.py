@@ -154,6 +154,8 @@ def test_a_token_is_asked_for_at_other_addresses():
 def test_a_port_that_is_taken_is_said_and_the_next_is_tried():
     with served(STRIPES) as first, pytest.raises(OSError, match=f"port {first.port}.*--port"):
         serving.listen("127.0.0.1", first.port)
+    with pytest.raises(OSError, match=r"192\.0\.2\.1 port 8765.*--host"):
+        serving.listen("192.0.2.1", None)
     one = serving.listen("127.0.0.1", None)
     other = serving.listen("127.0.0.1", None)
     assert one.getsockname()[1] != other.getsockname()[1]
@@ -273,6 +275,8 @@ def test_what_cannot_be_done_is_said_and_changes_nothing(tab, message, said):
 
 def test_hello_comes_first(stripes):
     with stripes.tab(greet=False) as silent:
+        with pytest.raises(TimeoutError):  # nothing is told to who has not greeted
+            silent.socket.recv(timeout=0.3)
         silent.send("pause")
         assert "hello comes first" in silent.next("notice")["text"]
         silent.socket.send(b"\x00\x01")
@@ -462,13 +466,42 @@ def test_looking_at_a_neuron_gives_its_strongest_patches(tab):
     assert tab.next("look", "notice")["neuron"] == 2
 
 
-def test_a_mistake_of_ours_does_not_end_the_run(stripes, tab, monkeypatch, capfd):
-    def broken(trial, neurons):
+@pytest.mark.parametrize("what", ["remove", "learn", "arrays", "facts"])
+def test_a_mistake_of_ours_does_not_end_the_run(stripes, tab, monkeypatch, capfd, what):
+    def broken(*_):
         raise ZeroDivisionError("broken")
 
     with monkeypatch.context() as patched:
-        patched.setattr("gaussian_neurons.live.trial.Trial.remove", broken)
+        patched.setattr(f"gaussian_neurons.live.trial.Trial.{what}", broken)
         tab.send("remove", neuron=1)
         assert "a mistake of this program's" in tab.next("notice")["text"]
     assert "ZeroDivisionError" in capfd.readouterr().err
-    assert tab.frame()
+    tab.send("resume")
+    assert tab.frame(where=lambda frame: frame["state"] == "running")
+
+
+def test_a_question_that_nobody_waits_for_any_more_does_no_harm(stripes, tab):
+    run = stripes.page.run
+    begun, rest = threading.Event(), threading.Event()
+    slow = run.ask(lambda trial: (begun.set(), rest.wait(10)))
+    begun.wait(10)
+    forgotten = run.ask(lambda trial: trial.seen)
+    assert forgotten.cancel()
+    rest.set()
+    slow.result(10)
+    assert run.ask(lambda trial: trial.seen).result(10) >= 0
+
+
+def test_a_command_for_neurons_of_an_earlier_start_is_left_out(tab):
+    generation = tab.frame()["generation"]
+    tab.send("reset", seed="same")
+    tab.next("scene", where=lambda scene: scene["generation"] == generation + 1)
+    tab.send("remove", neuron=1, generation=generation)
+    tab.send("remove", neuron=2, generation=generation + 1)
+    assert tab.frame(where=lambda frame: len(frame["ids"]) < 6)["ids"].tolist() == [1, 3, 4, 5, 6]
+
+
+def test_what_changes_nothing_is_not_told(tab):
+    tab.send("set", name="lambda", value=0.5)
+    tab.send("set", name="lambda", value=0.4)
+    assert tab.next("mark")["text"] == "λ = 0.4"

@@ -26,7 +26,7 @@ def test_a_setup_goes_through_a_message_and_back():
         ({"K": 2.5}, "K must be a whole number"),
         ({"K": True}, "K must be a whole number"),
         ({"K": "16"}, "got '16'"),
-        ({"sigma": 0}, "sigma must be a number from 1e-09 to 1e+15, got 0."),
+        ({"sigma": 0}, "sigma must be a number from 1e-30 to 1e+30, got 0."),
         ({"sigma": float("nan")}, "got nan"),
         ({"lambda": -0.1}, "lambda must be a number from 0 to 100"),
         ({"eta": float("inf")}, "got inf"),
@@ -66,19 +66,19 @@ def test_every_message_is_understood():
         "resume": {},
         "step": {},
         "reset": {"seed": "new"},
-        "remove": {"neuron": 3},
-        "add": {"count": 2, "at": (0.5, 1.0)},
-        "move": {"neuron": 1, "to": (0.0, -1.0)},
+        "remove": {"neuron": 3, "generation": 2},
+        "add": {"count": 2, "at": (0.5, 1.0), "generation": None},
+        "move": {"neuron": 1, "to": (0.0, -1.0), "generation": 1},
         "release": {},
         "paint": {"points": [(0.0, 1.0), (2.0, 3.0)]},
         "noise": {"count": 100},
         "unpaint": {},
-        "look": {"neuron": 2},
+        "look": {"neuron": 2, "generation": None},
     }
     assert set(wanted) == set(messages.MESSAGES)
     for do, arguments in wanted.items():
         assert messages.read(json.dumps({"do": do, **arguments})) == (do, arguments)
-    assert messages.read('{"do": "add"}') == ("add", {"count": 1, "at": None})
+    assert messages.read('{"do": "add"}') == ("add", {"count": 1, "at": None, "generation": None})
 
 
 @pytest.mark.parametrize(
@@ -105,6 +105,8 @@ def test_every_message_is_understood():
         ('{"do": "paint", "points": []}', "1 to 200 places"),
         ('{"do": "noise", "count": 1000000}', "count must be a whole number from 1 to 2000"),
         ('{"do": "hello", "link": 7}', "true or false"),
+        ('{"do": "hello", "link": 1}', "true or false"),
+        ('{"do": "remove", "neuron": 1, "generation": 0}', "generation must be"),
         ('{"do": "preset", "name": {}}', "a name was expected"),
     ],
 )

@@ -164,7 +164,7 @@ def test_a_new_width_is_that_of_every_neuron(trial):
 def repeated(trial):
     """What a script that repeats the trial makes of its model."""
     names = {"images": stripes().images, "labels": stripes().labels}
-    text = trial.journal.script(trial.seen).replace("images = None\n", "")
+    text = trial.script().replace("images = None\n", "")
     exec(text, names)
     return names["model"]
 
@@ -210,11 +210,58 @@ def test_the_script_repeats_the_plane(kind):
     trial.close()
 
 
+def test_the_script_repeats_what_was_done_before_the_first_sample_and_at_rest(trial):
+    trial.change("sigma", trial.setup.changed({"sigma": 0.4}))
+    model = repeated(trial)
+    assert model.n_samples_seen_ == 0
+    assert (model.centers_ == trial.model.centers_).all()
+    taught(trial, 100)
+    for _ in range(2):  # the same line twice is done twice
+        trial.add(1, None)
+        trial.remove([trial.ids[0]])
+        trial.remove([trial.ids[0]])
+    trial.add(2, None)
+    taught(trial, 100)
+    model = repeated(trial)
+    assert model.centers_.shape == trial.model.centers_.shape
+    assert (model.centers_ == trial.model.centers_).all()
+
+
+def test_samples_that_could_not_be_learned_from_come_again(trial, monkeypatch):
+    taught(trial, 100)
+    with monkeypatch.context() as patched:
+        patched.setattr(trial.model, "partial_fit", _fails)
+        with pytest.raises(FloatingPointError):
+            trial.learn(50)
+    assert (trial.seen, trial.position) == (100, 100)
+    taught(trial, 100)
+    assert (repeated(trial).centers_ == trial.model.centers_).all()
+
+
+def _fails(*_, **__):
+    raise FloatingPointError("no")
+
+
+def test_neurons_held_at_rest_are_repeated_and_others_are_told_of():
+    trial = in_the_plane()
+    taught(trial, 100)
+    trial.hold(2, (0.25, 0.5))
+    assert repeated(trial).centers_[1].tolist() == [0.25, 0.5]
+    trial.remove([2])
+    taught(trial, 100)
+    assert (repeated(trial).centers_ == trial.model.centers_).all()
+    trial.hold(3, (0.25, 0.5))
+    taught(trial, 100)
+    trial.release([3])
+    assert "# until here neurons were held while others learned" in trial.script()
+    trial.close()
+
+
 def test_a_script_says_what_it_does_not_repeat():
     trial = in_the_plane()
     taught(trial, 10)
     trial.paint(np.full((150, 2), 0.5))
-    assert "# here 150 points were added by hand" in trial.journal.script(trial.seen)
+    assert "# here 150 points were added by hand" in trial.script()
     for k in range(600):
         trial.journal.note(k, f"model.remove_neurons([{k}])")
     text = trial.journal.script(1000)

@@ -10,7 +10,7 @@ from rich.console import Console
 from gaussian_neurons.cli.options import Columns, Exclude, FormatOption, Header
 from gaussian_neurons.cli.trouble import require, told, warn
 
-KNOWN = ("mnist", "mnist-sample", "cifar10", "photographs", "mixture")
+KNOWN = ("mnist", "mnist-sample", "cifar10", "photographs", "mixture", "one-sample")
 
 
 @told("")
@@ -19,8 +19,9 @@ def live(
         str | None,
         typer.Option(
             metavar="NAME|FILE",
-            help="mnist, mnist-sample, cifar10, photographs or mixture; or a file with two columns, or "
-            "images as NPY. [default: Figure 2a, on MNIST where it is here, or else on 5,000 of its digits]",
+            help="mnist, mnist-sample, cifar10, photographs, mixture or one-sample; or a file with two "
+            "columns, or images as NPY. [default: Figure 2a, on MNIST where it is here, or else on 5,000 of "
+            "its digits]",
             show_default=False,
         ),
     ] = None,
@@ -64,7 +65,8 @@ def live(
     console = Console(highlight=False, soft_wrap=True)
     given = None
     if data is not None and data not in KNOWN:
-        given = _file(reading.Data(data, format, header, columns, exclude, skip=True))
+        kind = None if format is None else str(format)
+        given = _file(reading.Data(data, kind, header, columns, exclude, skip=True))
     source = sources.Sources(data_dir, given)
     if data in sources.STAND_INS:
         console.print(f"Reading {sources.NAMES[data]} ...")
@@ -79,7 +81,7 @@ def live(
     page = server.Page(source, setup)
 
     def ready() -> None:
-        console.print(f"Watch it learn at [bold]{where}[/]")
+        console.print("Watch it learn at", where, style="bold", markup=False)
         if token is not None:
             console.print("Whoever has this address can watch and interfere: it is printed once.")
         console.print("Learning goes on while a tab is open. Ctrl-C ends it.")
@@ -116,21 +118,32 @@ def _file(source: Any) -> Any:
         array = np.load(path, mmap_mode="r", allow_pickle=False)
         if array.ndim in (3, 4):
             Patches(array, size=1)  # which says what is wrong with images
+            if array.shape[3:] not in ((), (1,), (3,)):
+                raise ValueError(f"images have one channel or three to be shown, got {array.shape[3]}.")
             text = f"{path.name}: {len(array):,} images of {' x '.join(map(str, array.shape[1:]))}"
-            return sources.Images(np.asarray(array), None, (), text, (f"images = np.load({str(path)!r})",))
-    opened = source.open()
+            read = f"images = np.load({str(path.absolute())!r})"
+            return sources.Images(np.asarray(array), None, (), text, (read,))
+    numbers: list[int] = []
+
+    def chosen(names: list[str]) -> list[int]:
+        numbers[:] = source.selected(names)
+        return numbers
+
+    opened = source.open(chosen)
     rows, skipped, _ = reading.whole_table(opened.stream, skip=True, count=lambda rows: None)
     if rows.shape[1] != 2:
         raise ValueError(
             f"{source.path!r} has the columns {reading.several(opened.labels)}, and the page shows two. "
             f"Choose them: --columns {','.join(opened.labels[:2])}."
         )
+    options: dict[str, Any] = {"columns": numbers, "format": source.format, "header": source.header}
+    given = "".join(f", {name}={value!r}" for name, value in options.items() if value is not None)
+    read = f"rows_from_file({str(path.absolute())!r}{given}, dtype=np.float64).read({len(rows)})"
+    code = ["from gaussian_neurons.sampling import rows_from_file", f"points = {read}"]
     if skipped:
         warn(f"{skipped:,} rows could not be read and are left out.")
+        code.append(f"# {skipped:,} rows that could not be read were left out: clean the file first")
     uneven = reading.uneven(rows, opened.labels)
     if uneven is not None:
         warn(uneven)
-    named = opened.labels != [str(k) for k in range(2)]
-    read = f"rows_from_file({str(path)!r}{f', columns={opened.labels!r}' if named else ''})"
-    code = ("from gaussian_neurons.sampling import rows_from_file", f"points = {read}.read({len(rows)})")
-    return sources.from_rows(rows, path.name, code)
+    return sources.from_rows(rows, path.name, tuple(code))

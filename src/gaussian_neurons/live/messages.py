@@ -55,7 +55,7 @@ def _maybe_object(value: Any) -> Mapping[str, Any] | None:
 
 
 def _flag(value: Any) -> bool:
-    if value not in (None, True, False):
+    if value is not None and not isinstance(value, bool):
         raise ValueError(f"true or false was expected, got {shown(value)}.")
     return bool(value)
 
@@ -72,6 +72,11 @@ def _maybe_word(value: Any) -> str | None:
 
 def _neuron(value: Any) -> int:
     return whole("neuron", 1, NEWEST_NEURON, value)
+
+
+def _maybe_generation(value: Any) -> int | None:
+    """Of which start the neuron is that is meant: numbers begin anew with each."""
+    return None if value is None else whole("generation", 1, NEWEST_NEURON, value)
 
 
 def _changeable(value: Any) -> str:
@@ -116,12 +121,12 @@ MESSAGES: dict[str, dict[str, Callable[[Any], Any]]] = {
     "resume": {},
     "step": {},
     "reset": {"seed": _which_seed},
-    "remove": {"neuron": _neuron},
-    "add": {"count": _how_many, "at": _maybe_point},
-    "move": {"neuron": _neuron, "to": point},
+    "remove": {"neuron": _neuron, "generation": _maybe_generation},
+    "add": {"count": _how_many, "at": _maybe_point, "generation": _maybe_generation},
+    "move": {"neuron": _neuron, "to": point, "generation": _maybe_generation},
     "release": {},
     "paint": {"points": _points},
     "noise": {"count": _how_much_noise},
     "unpaint": {},
-    "look": {"neuron": _neuron},
+    "look": {"neuron": _neuron, "generation": _maybe_generation},
 }

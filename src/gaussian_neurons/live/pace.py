@@ -26,7 +26,7 @@ class Pace:
         """Seconds until samples are due."""
         if speed is None:
             return 0.0
-        due = max(TICK, 1 / speed) if speed * TICK > 1 else 1 / speed
+        due = max(TICK, 1 / speed)
         have = self._credit / speed + now - self._then
         return max(0.0, due - have)
 

@@ -15,14 +15,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from gaussian_neurons.live import frames, scenes
+from gaussian_neurons.live.commands import COMMANDS, TOLD
 from gaussian_neurons.live.history import History
 from gaussian_neurons.live.messages import Command
 from gaussian_neurons.live.pace import MOST_ROWS, Pace
 from gaussian_neurons.live.presets import Preset, named
-from gaussian_neurons.live.setup import Setup, shown
+from gaussian_neurons.live.setup import Setup
 from gaussian_neurons.live.sources import Sources, defaults
 from gaussian_neurons.live.trial import Trial
 
@@ -30,7 +29,6 @@ FRAME = 0.05  # seconds between two frames
 SHARE = 6  # parts of learning for one of showing, where showing takes long
 HELD_ROWS = 200  # samples between two looks at a neuron in somebody's hand
 MOST_WAITING = 256  # commands
-TOLD = (ValueError, OSError, ModuleNotFoundError, FloatingPointError, MemoryError)  # what is said, not traced
 
 
 class Told(NamedTuple):
@@ -100,17 +98,29 @@ class Run:
     # ---- the thread -------------------------------------------------------------------------------
 
     def _work(self) -> None:
-        while True:
-            try:
-                wait = self._wait()
-                order = self._queue.get(timeout=wait) if wait != 0 else self._queue.get_nowait()
-            except queue.Empty:
-                self._go_on()
-                continue
-            if order is None:
-                break
-            order()
-        self.trial.close()
+        try:
+            while (step := self._next()) is not None:
+                self._take(step)
+        finally:
+            self.trial.close()
+
+    def _next(self) -> Callable[[], None] | None:
+        """What to do next: a command, or else what goes on by itself; None: end."""
+        wait = self._wait()
+        try:
+            return self._queue.get(timeout=wait) if wait != 0 else self._queue.get_nowait()
+        except queue.Empty:
+            return self._go_on
+
+    def _take(self, step: Callable[[], None]) -> None:
+        """Do something; whatever goes wrong, this thread goes on to listen."""
+        try:
+            step()
+        except Exception as error:
+            traceback.print_exc(file=sys.stderr)
+            self.trouble = f"a mistake of this program's, {type(error).__name__}: see the terminal."
+            self._changed = False  # what cannot be shown is not tried again and again
+            self.notice(None, "error", self.trouble)
 
     @property
     def learning(self) -> bool:
@@ -133,41 +143,63 @@ class Run:
             most = HELD_ROWS if self.trial.held else MOST_ROWS
             rows = self.pace.rows(now, self.trial.setup.speed, most)
             if rows:
-                self._learn(rows)
+                self.learn(rows)
         now = time.perf_counter()
         if self._changed and now >= self._due and self.watching:
             self._show()
             after = time.perf_counter()
             self._due = after + max(FRAME - (after - now), SHARE * (after - now))
 
-    def _learn(self, rows: int) -> None:
+    def learn(self, rows: int) -> None:
+        """Learn from at most so many samples; what goes wrong stops the learning, and is told."""
         begin = time.perf_counter()
         self._changed = True
         try:
             learned = self.trial.learn(rows)
         except TOLD as error:
             self.trouble = str(error)
-            self._notice(None, "error", self.trouble)
+            self.notice(None, "error", self.trouble)
             return
         self.pace.learned(learned, begin, time.perf_counter(), self.trial.seen)
 
     def _obey(self, client: int, do: str, arguments: dict[str, Any]) -> None:
-        try:
-            getattr(self, f"_do_{do}")(client, **arguments)
-        except TOLD as error:
-            self._notice(client, "error", str(error).split("\n")[0])
-            if do in ("set", "start", "preset", "add"):
-                self._tell_scene(client)  # the control that asked for it shows the truth again
-        except Exception:
-            traceback.print_exc(file=sys.stderr)
-            self._notice(client, "error", f"{do} failed: a mistake of this program's, see the terminal.")
+        if arguments.pop("generation", None) not in (None, self.generation):
+            return  # it was meant for neurons that are gone
         self._changed = True
+        try:
+            COMMANDS[do](self, client, **arguments)
+        except TOLD as error:
+            self.notice(client, "error", str(error).split("\n")[0])
+            if do in ("set", "start", "preset"):
+                self.tell_scene(client)  # the control that asked for it shows the truth again
 
     def _answer(self, question: Callable[[Trial], Any], answer: "Future[Any]") -> None:
+        if not answer.set_running_or_notify_cancel():  # nobody waits for it any more
+            return
         try:
             answer.set_result(question(self.trial))
         except BaseException as error:  # of whoever asked
             answer.set_exception(error)
+
+    def begin(self, setup: Setup) -> None:
+        """A new trial in place of the old one, if it can be."""
+        trial = Trial(setup, self.sources.load(setup.data, setup.seed))
+        self.trial.close()
+        self.trial, self.history = trial, History()
+        self.trouble, self.holding = "", {}
+        self.generation += 1
+        self.pace.restart(time.perf_counter())
+        self.tell_all()
+
+    def wanted(self, given: Any, alone: bool = False) -> Setup:
+        """A setup from some of its values. Others stay, or are what suits the data: where that is another, or
+        where the values must mean the same to everybody, whatever runs here now."""
+        checked = Setup().changed(given)
+        now = self.trial.setup
+        if "data" in given and (alone or checked.data != now.data):
+            suited = defaults(checked.data, self.sources.load(checked.data, checked.seed))
+            now = suited if alone else replace(suited, seed=now.seed)
+        return now.changed(given)
 
     # ---- telling ----------------------------------------------------------------------------------
 
@@ -187,164 +219,44 @@ class Run:
         about = {"kind": "frame", "generation": self.generation, "state": state, "rate": rate}
         return {**about, "trouble": self.trouble or None, **self.trial.facts()}
 
-    def _notice(self, client: int | None, level: str, text: str) -> None:
-        self._text(client, type="notice", level=level, text=text)
+    def notice(self, client: int | None, level: str, text: str) -> None:
+        """Say something to a client, or to all."""
+        self.text(client, type="notice", level=level, text=text)
 
-    def _text(self, client: int | None, **message: Any) -> None:
+    def text(self, client: int | None, **message: Any) -> None:
+        """Send a message in words."""
         self._tell(Told(client, json.dumps(message, allow_nan=False)))
 
-    def _tell_scene(self, client: int | None = None) -> None:
+    def tell_scene(self, client: int | None = None) -> None:
+        """Tell what has changed of all but the neurons."""
         preset = named(self.trial.setup, self.presets, self.chosen)
         scene = scenes.scene(self.trial, self.sources, None if preset is None else self.presets[preset])
-        self._text(client, type="scene", run=self.name, generation=self.generation, **scene)
+        self.text(client, type="scene", run=self.name, generation=self.generation, **scene)
+
+    def arrays(self, client: int | None, arrays: dict[str, Any], **about: Any) -> None:
+        """Send a message of numbers."""
+        about["generation"] = self.generation
+        self._tell(Told(client, frames.encoded(about, arrays)))
 
     def _tell_points(self, client: int | None) -> None:
         if self.trial.mode == "plane":
-            about = {"kind": "points", "generation": self.generation}
-            self._tell(Told(client, frames.encoded(about, self.trial.points())))
+            self.arrays(client, self.trial.points(), kind="points")
 
-    def _tell_all(self, client: int | None = None) -> None:
-        self._tell_scene(client)
+    def new_points(self) -> None:
+        """Have the points told anew, with the next frame."""
+        self._new_points = True
+
+    def tell_all(self, client: int | None = None) -> None:
+        """Tell all that somebody must know who has just come, or all of a new trial."""
+        self.tell_scene(client)
         self._tell_points(client)
-        self._text(client, type="history", generation=self.generation, **self.history.told())
+        self.text(client, type="history", generation=self.generation, **self.history.told())
 
-    def _mark(self, kind: str, text: str) -> None:
+    def mark(self, kind: str, text: str) -> None:
+        """Note what was done, for the curves."""
         seen = self.trial.seen
         replaces = self.history.mark(seen, kind, text, time.perf_counter())
-        self._text(None, type="mark", generation=self.generation, seen=seen, text=text, replaces=replaces)
-
-    # ---- commands ---------------------------------------------------------------------------------
-
-    def _do_hello(self, client: int, setup: Any, link: bool, run: str | None) -> None:
-        self.watching.add(client)
-        if len(self.watching) == 1:
-            self.pace.restart(time.perf_counter())
-        self._text(client, type="welcome", run=self.name, **scenes.welcome(self.sources, self.presets))
-        try:
-            self._follow(client, setup, link, run)
-        except TOLD as error:
-            self._notice(client, "error", str(error).split("\n")[0])
-        self.touched = True
-        self._tell_all(client)
-
-    def _follow(self, client: int, setup: Any, link: bool, run: str | None) -> None:
-        """Do as a link says, or as a page remembers from before the server was started anew."""
-        if setup is None:
-            return
-        wanted = self._wanted({"data": self.trial.setup.data, **setup}, alone=link)
-        if wanted == self.trial.setup:
-            return
-        if link and len(self.watching) > 1:
-            self._text(client, type="question", setup=wanted.told())
-        elif link or (run != self.name and not self.touched):
-            self._begin(wanted)
-
-    def _do_left(self, client: int) -> None:
-        self.watching.discard(client)
-        self._do_release(client)
-
-    def _do_start(self, client: int, setup: Any) -> None:
-        self._begin(self._wanted(setup))
-        self.running = True
-
-    def _do_preset(self, client: int, name: str) -> None:
-        if name not in self.presets:
-            raise ValueError(f"there is no preset {shown(name)}; there are {', '.join(self.presets)}.")
-        now, setup = self.trial.setup, self.presets[name].setup
-        same = self.sources.mode(now.data) == self.sources.mode(setup.data)
-        self.chosen = name
-        self._begin(replace(setup, seed=now.seed, speed=now.speed if same else setup.speed))
-        self.running = True
-
-    def _do_reset(self, client: int, seed: str) -> None:
-        setup = self.trial.setup
-        self._begin(setup if seed == "same" else replace(setup, seed=(setup.seed + 1) % (1 << 32)))
-
-    def _do_set(self, client: int, name: str, value: Any) -> None:
-        setup = self.trial.setup.changed({name: value})
-        self.trial.change(name, setup)
-        if name == "speed":
-            self.pace.restart(time.perf_counter())
-        else:
-            self.trouble = ""
-            self._mark(name, scenes.change_in_words(name, setup))
-        self._tell_scene()
-
-    def _do_pause(self, client: int) -> None:
-        self.running = False
-
-    def _do_resume(self, client: int) -> None:
-        self.running, self.trouble = True, ""
-        self.pace.restart(time.perf_counter())
-
-    def _do_step(self, client: int) -> None:
-        self.running, self.trouble = False, ""
-        self._learn(1)
-
-    def _do_remove(self, client: int, neuron: int) -> None:
-        self.trial.remove([neuron])
-        self._mark(f"remove {neuron}", f"{scenes.numbered(neuron)} removed")
-
-    def _do_add(self, client: int, count: int, at: tuple[float, float] | None) -> None:
-        if at is not None:
-            scenes.require_near(self.trial, [at])
-        self.trial.add(count, at)
-        newest = self.trial.ids[-1]
-        self._mark(f"add {newest}", f"{scenes.numbered(newest)} added" if count == 1 else f"{count} added")
-
-    def _do_move(self, client: int, neuron: int, to: tuple[float, float]) -> None:
-        scenes.require_near(self.trial, [to])
-        self.trial.hold(neuron, to)
-        self.holding.setdefault(client, set()).add(neuron)
-
-    def _do_release(self, client: int) -> None:
-        self.trial.release(sorted(self.holding.pop(client, ())))
-
-    def _do_paint(self, client: int, points: list[tuple[float, float]]) -> None:
-        scenes.require_near(self.trial, points)
-        self._painted(np.array(points), "painted")
-
-    def _do_noise(self, client: int, count: int) -> None:
-        source = scenes.points_of(self.trial)
-        random = np.random.default_rng([self.trial.setup.seed, len(source.points)])
-        self._painted(random.uniform(source.low, source.high, (count, 2)), "of noise")
-
-    def _painted(self, points: Any, what: str) -> None:
-        self.trial.paint(points)
-        self._new_points = True
-        self._mark("paint", f"points {what}")
-        self._tell_scene()
-
-    def _do_unpaint(self, client: int) -> None:
-        self.trial.unpaint()
-        self._new_points = True
-        self._tell_scene()
-
-    def _do_look(self, client: int, neuron: int) -> None:
-        if neuron not in self.trial.ids:  # removed since; the page will see that for itself
-            return
-        about = {"kind": "look", "generation": self.generation, "neuron": neuron}
-        self._tell(Told(client, frames.encoded(about, self.trial.strongest(neuron))))
-
-    def _wanted(self, given: Any, alone: bool = False) -> Setup:
-        """A setup from some of its values. Others stay, or are what suits the data: where that is another, or
-        where the values must mean the same to everybody, whatever runs here now."""
-        checked = Setup().changed(given)
-        now = self.trial.setup
-        if "data" in given and (alone or checked.data != now.data):
-            suited = defaults(checked.data, self.sources.load(checked.data, checked.seed))
-            now = suited if alone else replace(suited, seed=now.seed)
-        return now.changed(given)
-
-    def _begin(self, setup: Setup) -> None:
-        """A new trial in place of the old one, if it can be."""
-        trial = Trial(setup, self.sources.load(setup.data, setup.seed))
-        self.trial.close()
-        self.trial, self.history = trial, History()
-        self.trouble, self.holding = "", {}
-        self.generation += 1
-        self.pace.restart(time.perf_counter())
-        self._tell_all()
+        self.text(None, type="mark", generation=self.generation, seen=seen, text=text, replaces=replaces)
 
 
 def saved(trial: Trial) -> bytes:
@@ -353,8 +265,3 @@ def saved(trial: Trial) -> bytes:
         path = Path(folder) / "model.safetensors"
         trial.model.save(path)
         return path.read_bytes()
-
-
-def scripted(trial: Trial) -> str:
-    """The trial as a Python script."""
-    return trial.journal.script(trial.seen)

@@ -1,5 +1,6 @@
 """A trial as a Python script that learns the same: its setup, and what was done on the way."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -19,25 +20,25 @@ class Journal:
         self.notes: list[tuple[int, str]] = []
 
     def note(self, seen: int, line: str) -> None:
-        """Keep a line; of changes of the same kind after the same samples, the last."""
-        if self.notes and self.notes[-1][0] == seen and _kind(self.notes[-1][1]) == _kind(line):
+        """Keep a line; of settings of the same thing after the same samples, the last."""
+        if self.notes and self.notes[-1][0] == seen and _makes_void(line, self.notes[-1][1]):
             self.notes[-1] = (seen, line)
         elif len(self.notes) < MOST_NOTES:
             self.notes.append((seen, line))
         elif len(self.notes) == MOST_NOTES:
             self.notes.append((seen, TOO_MANY))
 
-    def script(self, seen: int) -> str:
-        """The script up to so many samples."""
+    def script(self, seen: int, last: Sequence[str] = ()) -> str:
+        """The script up to so many samples, and some lines at its end."""
         lines, done = [], 0
         for at, line in self.notes:
             if at > done:
                 lines.append(f"model.learn(stream, {at - done:_})")
                 done = at
             lines.append(line)
-        if seen > done or not lines:
-            lines.append(f"model.learn(stream, {max(seen - done, 1):_})")
-        return "\n".join([*_head(self.setup, self.source), *lines, "", *TAIL, ""])
+        if seen > done:
+            lines.append(f"model.learn(stream, {seen - done:_})")
+        return "\n".join([*_head(self.setup, self.source), *lines, *last, "", *TAIL, ""])
 
 
 TAIL = ('print(f"{model.n_clusters_} of {len(model.centers_)} neurons learned")',)
@@ -78,7 +79,7 @@ def _head(setup: Setup, source: Source) -> list[str]:
         f"    width_learning_rate={setup.width_learning_rate!r},",
         *_start_lines(setup, source),
         f"    random_state={setup.seed},",
-        ")",
+        f").place_neurons(stream.n_features, np.{precision(source).__name__})",
     ]
 
 
@@ -99,8 +100,17 @@ def begun_at(setup: Setup, source: Source) -> Any:
     return None
 
 
-def _kind(line: str) -> str:
-    """What a line does, to tell whether a later one makes it void."""
-    if line.startswith(("stream", "model.set_params")) or ("width=" in line and "move" in line):
-        return line.split("=")[0]
-    return line
+def precision(source: Source) -> type:
+    """Of the samples, and so of a model that learns from them."""
+    return np.float32 if isinstance(source, Images) else np.float64
+
+
+def moved_line(index: int, place: tuple[float, float]) -> str:
+    """The line that puts a neuron somewhere."""
+    return f"model.move_neurons([{index}], centers=[{list(place)}])"
+
+
+def _makes_void(line: str, before: str) -> bool:
+    """Whether a line sets again what the one before it has set."""
+    again = line.startswith(("stream = ", "model.set_params(", "model.move_neurons(range("))
+    return again and line.partition("=")[0] == before.partition("=")[0]

@@ -1,6 +1,7 @@
 """The server: hands out the page, passes messages to the run, and what the run tells to every tab."""
 
 import asyncio
+import errno
 import itertools
 import json
 import socket
@@ -20,9 +21,10 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from gaussian_neurons.live import messages
 from gaussian_neurons.live.guard import Guard
 from gaussian_neurons.live.presets import presets
-from gaussian_neurons.live.run import Run, Told, saved, scripted
+from gaussian_neurons.live.run import Run, Told, saved
 from gaussian_neurons.live.setup import Setup
 from gaussian_neurons.live.sources import Sources
+from gaussian_neurons.live.trial import Trial
 
 MOST_CLIENTS = 24
 MOST_EVENTS = 256  # that wait for a tab; one that is so far behind has to begin anew
@@ -81,8 +83,10 @@ class Page:
     async def _lifespan(self, app: Starlette) -> AsyncIterator[None]:
         self._loop = asyncio.get_running_loop()
         self.run.start()
-        yield
-        await asyncio.to_thread(self.run.stop)
+        try:
+            yield
+        finally:
+            await asyncio.to_thread(self.run.stop)
 
     def _told(self, told: Told) -> None:
         """Called in the run's thread."""
@@ -92,7 +96,7 @@ class Page:
 
     def _pass_on(self, told: Told) -> None:
         for number, client in self.clients.items():
-            if told.to is None or told.to == number:
+            if client.greeted and told.to in (None, number):
                 client.tell(told.data, told.is_frame)
 
     # ---- files ------------------------------------------------------------------------------------
@@ -111,7 +115,7 @@ class Page:
         return _download(data, "application/octet-stream", "model.safetensors")
 
     async def _script(self, request: Request) -> Response:
-        text = await asyncio.wrap_future(self.run.ask(scripted))
+        text = await asyncio.wrap_future(self.run.ask(Trial.script))
         return _download(text, "text/x-python", "gaussian_neurons_run.py")
 
     # ---- tabs -------------------------------------------------------------------------------------
@@ -153,9 +157,9 @@ class Page:
         do, arguments = messages.read(text)
         if (do == "hello") == client.greeted:
             raise ValueError("hello comes first, and once.")
-        client.greeted = True
         if not self.run.order(number, (do, arguments)):
             raise ValueError(f"too much is asked for at once: {do} was left out.")
+        client.greeted = True
 
 
 async def _send(socket: WebSocket, client: Client) -> None:
@@ -186,9 +190,11 @@ def listen(host: str, port: int | None) -> socket.socket:
         try:
             return socket.create_server((host.strip("[]"), number), family=family)
         except OSError as error:
-            if number == tries[-1]:
+            taken = error.errno in (errno.EADDRINUSE, errno.EACCES)
+            if not taken or number == tries[-1]:
+                why, option = error.strerror or str(error), "--port" if taken else "--host"
                 raise OSError(
-                    f"cannot listen on {host} port {number}: {error.strerror}. Choose another with --port."
+                    f"cannot listen on {host} port {number}: {why}. Choose another with {option}."
                 ) from None
     raise AssertionError
 

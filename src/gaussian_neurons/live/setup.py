@@ -97,7 +97,7 @@ def point(value: Any) -> tuple[float, float]:
     """A place in the plane, [x, y]."""
     if not isinstance(value, list) or len(value) != 2:
         raise ValueError(f"a place must be [x, y], two numbers, got {shown(value)}.")
-    x, y = (number("a coordinate", -1e12, 1e12, part) for part in value)
+    x, y = (number("a coordinate", -1e15, 1e15, part) for part in value)
     return x, y
 
 
@@ -131,13 +131,13 @@ _SPEEDS = (0.1, 1e9)
 KNOWN: dict[str, Known] = {
     "data": Known("data", _data),
     "K": _whole("n_neurons", "K", 1, MOST_NEURONS),
-    "sigma": _number("width", "sigma", 1e-9, 1e15),
+    "sigma": _number("width", "sigma", 1e-30, 1e30),
     "lambda": _number("inhibition", "lambda", 0.0, 100.0),
-    "eta": _number("learning_rate", "eta", 0.0, 1e15),
+    "eta": _number("learning_rate", "eta", 0.0, 1e30),
     "eta_sigma": _number("width_learning_rate", "eta_sigma", 0.0, 1.0),
     "size": _whole("size", "size", 1, MOST_SIZE),
     "noise": _number("noise", "noise", 0.0, 10.0),
-    "sample_width": _number("sample_width", "sample_width", 1e-12, 1e15),
+    "sample_width": _number("sample_width", "sample_width", 1e-30, 1e30),
     "classes": Known("classes", _classes),
     "seed": _whole("seed", "seed", 0, np.iinfo(np.uint32).max),
     "speed": Known("speed", _speed, _SPEEDS),

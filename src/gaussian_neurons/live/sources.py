@@ -21,6 +21,7 @@ from gaussian_neurons.sampling import Neighbourhoods, Patches, Rows, Stream
 Array = NDArray[Any]
 
 MOST_POINTS = 20_000  # in the plane, so that a page can draw them
+LARGEST = 1e14  # coordinate
 LOOKED_AT = 1000  # points by which a width is judged
 MIXED = 3000  # points of a mixture
 PLANE_SPEED = 2000.0  # samples a second with which the plane begins: slow enough to see them go
@@ -234,6 +235,12 @@ def from_rows(rows: Array, name: str, code: tuple[str, ...]) -> Points:
     code : the Python that reads them as `points`
     """
     points: Array = np.asarray(rows, np.float64)
+    spread = float(np.ptp(points, axis=0).max()) if len(points) else 0.0
+    if np.abs(points).max(initial=0.0) > LARGEST or 0 < spread < 1 / LARGEST:
+        raise ValueError(
+            f"{name} holds numbers too large, or too close to each other, to be shown: up to {LARGEST:g}, "
+            f"and at least {1 / LARGEST:g} apart. Scale the columns first."
+        )
     text, lines = f"{name}: {len(rows):,} points", list(code)
     if len(rows) > MOST_POINTS:
         points = points[np.random.default_rng(0).choice(len(rows), MOST_POINTS, replace=False)]
@@ -251,7 +258,8 @@ def defaults(name: str, source: Source) -> Setup:
     """The setup with which a set begins: the paper's for images, what suits the points in the plane."""
     if isinstance(source, Images):
         colour = source.images.ndim == 4 and source.images.shape[3] > 1
-        return of_layer(name, figure4.Config() if colour else figure2a.Config())
+        setup = of_layer(name, figure4.Config() if colour else figure2a.Config())
+        return replace(setup, size=min(setup.size, *source.images.shape[1:3]))
     if name == "one-sample":
         config = figure1.Config()
         setup = Setup(name, 2, config.width, config.inhibition, learning_rate=RATE * config.width)

@@ -65,11 +65,12 @@ class Trial:
         self.position = 0  # in the stream
         stream = source.stream(setup)
         dimensions = stream.n_features or 0
-        self.model.place_neurons(dimensions, np.float32 if self._pixels else np.float64)
+        self.model.place_neurons(dimensions, script.precision(source))
         self.feed = Feed(stream, 0)
         self.ids = list(range(1, setup.n_neurons + 1))
         self.given = setup.n_neurons  # numbers given so far
         self.held: dict[int, tuple[float, float]] = {}  # neurons in somebody's hand, and where
+        self._held_on = False  # while others learned
         self.arrived = np.zeros((0, dimensions))
         self.journal = script.Journal(setup, source)
 
@@ -91,13 +92,18 @@ class Trial:
 
     def learn(self, most: int) -> int:
         """Learn from at most so many of the next samples; say how many there were."""
-        chunk = self.feed.take(most)
+        try:
+            chunk = self.feed.take(most)
+            self.model.partial_fit(chunk.x, sample_width=chunk.widths)
+        except Exception:
+            self._new_feed()  # from the same place: nothing was learned of these
+            raise
         self.position += chunk.taken
-        self.model.partial_fit(chunk.x, sample_width=chunk.widths)
         shown = ARRIVED[self.mode]
         self.arrived = np.concatenate([self.arrived, chunk.x[-shown:]])[-shown:]
         if self.held:
             self._hold()
+            self._held_on = True
         return len(chunk.x)
 
     def _hold(self) -> None:
@@ -117,9 +123,8 @@ class Trial:
         numbers = [self.index(neuron) for neuron in neurons]
         if len(numbers) >= len(self.ids):
             raise ValueError("the last neuron cannot be removed: at least one must stay.")
+        self.release([neuron for neuron in neurons if neuron in self.held])
         self.model.remove_neurons(numbers)
-        for neuron in neurons:
-            self.held.pop(neuron, None)
         self.ids = [neuron for neuron in self.ids if neuron not in neurons]
         self.journal.note(self.seen, f"model.remove_neurons({numbers})")
 
@@ -134,7 +139,6 @@ class Trial:
             self.model.add_neurons(count, width=self.setup.width)
         else:
             self.model.add_neurons(centers=[list(at)], width=self.setup.width)
-            count = 1
         self.ids += range(self.given + 1, self.given + count + 1)
         self.given += count
         self.journal.note(self.seen, f"model.add_neurons({where}, width={self.setup.width!r})")
@@ -151,8 +155,10 @@ class Trial:
         """Let go of neurons: from here on they learn."""
         for neuron in neurons:
             if neuron in self.held:
-                place, where = self.held.pop(neuron), self.index(neuron)
-                self.journal.note(self.seen, f"model.move_neurons([{where}], centers=[{list(place)}])")
+                self.journal.note(self.seen, script.moved_line(self.index(neuron), self.held.pop(neuron)))
+        if self._held_on and not self.held:
+            self.journal.note(self.seen, "# until here neurons were held while others learned: not repeated")
+            self._held_on = False
 
     def change(self, name: str, setup: Setup) -> None:
         """Take over one value of another setup while learning goes on."""
@@ -243,6 +249,11 @@ class Trial:
             "response": found.mean_response.astype(np.float32),
             "samples": of(self.arrived),
         }
+
+    def script(self) -> str:
+        """All of it as a Python script."""
+        held = [script.moved_line(self.index(neuron), place) for neuron, place in self.held.items()]
+        return self.journal.script(self.seen, held)
 
     def strongest(self, neuron: int) -> dict[str, Array]:
         """The recent samples that a neuron answers most strongly."""

@@ -85,13 +85,16 @@ class Rows(Stream):
 
     def _orders(self, first: int, last: int) -> NDArray[np.int64]:
         """The orders of the rows in these passes, (passes, n_rows): those of random keys of 64 bits."""
-        if first == last == self._order[0]:
-            return self._order[1]
+        known, order = self._order
+        if first == last == known:
+            return order
+        if first == known and last == first + 1:  # passes are long, and the first of the two is at hand
+            return np.concatenate([order, self._orders(last, last)])
         shape = (last - first + 1, len(self._x))
         halves = native.words(self.seed, SHUFFLE, first * shape[1], shape[0] * shape[1], 2).astype(np.uint64)
         keys = (halves[:, 0] << np.uint64(32) | halves[:, 1]).reshape(shape)
         orders = np.argsort(keys, axis=1, kind="stable")
-        self._order = (last, orders[-1:])
+        self._order = (last, orders[-1:].copy())
         return orders
 
 

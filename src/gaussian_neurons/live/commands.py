@@ -1,0 +1,193 @@
+"""What a page may ask for, each as a function of the run: looked up by the name that messages have for it."""
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gaussian_neurons.live import scenes
+from gaussian_neurons.live.setup import shown
+
+if TYPE_CHECKING:
+    from gaussian_neurons.live.run import Run
+
+SEEDS = 1 << 32
+TOLD = (ValueError, OSError, ModuleNotFoundError, FloatingPointError, MemoryError)  # what is said, not traced
+
+
+def hello(here: "Run", client: int, setup: Any, link: bool, run: str | None) -> None:
+    """Somebody has come: tell everything, and do as a link says."""
+    here.watching.add(client)
+    if len(here.watching) == 1:
+        here.pace.restart(time.perf_counter())
+    here.text(client, type="welcome", run=here.name, **scenes.welcome(here.sources, here.presets))
+    began = False
+    try:
+        began = _follow(here, client, setup, link, run)
+    except TOLD as error:
+        here.notice(client, "error", str(error).split("\n")[0])
+    here.touched = True
+    if not began:
+        here.tell_all(client)
+
+
+def _follow(here: "Run", client: int, setup: Any, link: bool, run: str | None) -> bool:
+    """Do as a link says, or as a page remembers that knew a server before; whether a new trial began."""
+    if setup is None:
+        return False
+    wanted = here.wanted({"data": here.trial.setup.data, **setup}, alone=link)
+    if wanted == here.trial.setup:
+        return False
+    if link and len(here.watching) > 1:
+        here.text(client, type="question", setup=wanted.told())
+        return False
+    if not link and (run == here.name or here.touched):
+        return False
+    here.begin(wanted)
+    return True
+
+
+def left(run: "Run", client: int) -> None:
+    """Somebody is gone, and what was in that hand is let go."""
+    run.watching.discard(client)
+    release(run, client)
+
+
+def start(run: "Run", client: int, setup: Any) -> None:
+    """A new trial."""
+    run.begin(run.wanted(setup))
+    run.running = True
+
+
+def preset(run: "Run", client: int, name: str) -> None:
+    """A new trial with the settings of a figure. The seed stays, and within a mode the speed."""
+    if name not in run.presets:
+        raise ValueError(f"there is no preset {shown(name)}; there are {', '.join(run.presets)}.")
+    now, setup = run.trial.setup, run.presets[name].setup
+    same = run.sources.mode(now.data) == run.sources.mode(setup.data)
+    run.chosen = name
+    run.begin(replace(setup, seed=now.seed, speed=now.speed if same else setup.speed))
+    run.running = True
+
+
+def reset(run: "Run", client: int, seed: str) -> None:
+    """The same from the start, or with another seed."""
+    setup = run.trial.setup
+    run.begin(setup if seed == "same" else replace(setup, seed=(setup.seed + 1) % SEEDS))
+
+
+def change(run: "Run", client: int, name: str, value: Any) -> None:
+    """Another value of a setting, as it runs."""
+    setup = run.trial.setup.changed({name: value})
+    if name == "classes" and run.trial.mode == "plane":
+        raise ValueError("points have no classes: choose images first.")
+    if setup == run.trial.setup and not (name == "K" and len(run.trial.ids) != value):
+        return
+    run.trial.change(name, setup)
+    if name == "speed":
+        run.pace.restart(time.perf_counter())
+    else:
+        run.trouble = ""
+        run.mark(name, scenes.change_in_words(name, setup))
+    run.tell_scene()
+
+
+def pause(run: "Run", client: int) -> None:
+    """Wait."""
+    run.running = False
+
+
+def resume(run: "Run", client: int) -> None:
+    """Go on."""
+    run.running, run.trouble = True, ""
+    run.pace.restart(time.perf_counter())
+
+
+def step(run: "Run", client: int) -> None:
+    """One sample, and wait."""
+    run.running, run.trouble = False, ""
+    run.learn(1)
+
+
+def remove(run: "Run", client: int, neuron: int) -> None:
+    """A neuron goes."""
+    run.trial.remove([neuron])
+    run.mark(f"remove {neuron}", f"{scenes.numbered(neuron)} removed")
+
+
+def add(run: "Run", client: int, count: int, at: tuple[float, float] | None) -> None:
+    """Neurons come: some anywhere, or one at a place."""
+    if at is not None:
+        scenes.require_near(run.trial, [at])
+        count = 1
+    run.trial.add(count, at)
+    newest = run.trial.ids[-1]
+    run.mark(f"add {newest}", f"{scenes.numbered(newest)} added" if count == 1 else f"{count} added")
+
+
+def move(run: "Run", client: int, neuron: int, to: tuple[float, float]) -> None:
+    """A neuron is taken in the hand, and held there."""
+    scenes.require_near(run.trial, [to])
+    run.trial.hold(neuron, to)
+    run.holding.setdefault(client, set()).add(neuron)
+
+
+def release(run: "Run", client: int) -> None:
+    """What is in the hand is let go."""
+    run.trial.release(sorted(run.holding.pop(client, ())))
+
+
+def paint(run: "Run", client: int, points: list[tuple[float, float]]) -> None:
+    """Points are added."""
+    scenes.require_near(run.trial, points)
+    _painted(run, np.array(points), "painted")
+
+
+def noise(run: "Run", client: int, count: int) -> None:
+    """Points are added anywhere in the domain."""
+    source = scenes.points_of(run.trial)
+    random = np.random.default_rng([run.trial.setup.seed, len(source.points)])
+    _painted(run, random.uniform(source.low, source.high, (count, 2)), "of noise")
+
+
+def _painted(run: "Run", points: Any, what: str) -> None:
+    run.trial.paint(points)
+    run.new_points()
+    run.mark("paint", f"points {what}")
+    run.tell_scene()
+
+
+def unpaint(run: "Run", client: int) -> None:
+    """Points that were added are taken back."""
+    run.trial.unpaint()
+    run.new_points()
+    run.tell_scene()
+
+
+def look(run: "Run", client: int, neuron: int) -> None:
+    """Somebody wants to know what a neuron answers to."""
+    if neuron in run.trial.ids:  # else it was removed since; the page will see that for itself
+        run.arrays(client, run.trial.strongest(neuron), kind="look", neuron=neuron)
+
+
+COMMANDS: dict[str, Callable[..., None]] = {
+    "hello": hello,
+    "left": left,
+    "start": start,
+    "preset": preset,
+    "reset": reset,
+    "set": change,
+    "pause": pause,
+    "resume": resume,
+    "step": step,
+    "remove": remove,
+    "add": add,
+    "move": move,
+    "release": release,
+    "paint": paint,
+    "noise": noise,
+    "unpaint": unpaint,
+    "look": look,
+}
