@@ -42,7 +42,7 @@ export function measured(value, digits = 3) {
   if (!isNumber(value)) return NONE;
   const size = Math.abs(value);
   if (size !== 0 && (size < 10 ** -digits || size >= 1e4)) return plain(value, digits);
-  const before = Math.max(1, String(Math.floor(size)).length);
+  const before = String(Math.floor(Number(size.toPrecision(digits)))).length;
   return withMinus(value.toFixed(size < 1 ? digits : Math.max(0, digits - before)));
 }
 

@@ -1,9 +1,11 @@
 // The plane as SVG: points, paths, neurons and the surface as they are seen, in the light colours.
 
 import { LIGHT } from "./canvas_theme.js";
-import { niceStep, tickText } from "./numbers.js";
+import { niceStep, subscript, tickText } from "./numbers.js";
 import { inward } from "./plane_border.js";
 import { pointOpacity } from "./plane_points.js";
+import { freeCorner } from "./plane_samples.js";
+import { STAR, STAR_WAIST } from "./plane_surface.js";
 import { caption, captionText, learnedCount, picture, round, tag, text } from "./svg.js";
 
 const EDGE = 46; // outside of the plane: ticks stand there
@@ -15,7 +17,7 @@ export function planeSVG(plane) {
   const { view, scene, frame } = plane;
   const [wide, high] = [view.width, view.height];
   const under = [surfaceOf(plane), grid(view), points(plane), paths(plane)];
-  const inside = [...under, neurons(plane), lowestPlace(plane), current(plane)];
+  const inside = [...under, lowestPlace(plane), current(plane), neurons(plane)];
   const clip = tag("clipPath", { id: "plane" }, tag("rect", { width: wide, height: high }));
   const learned = frame ? learnedCount(frame) : 0;
   const line = frame ? caption(scene, frame) : "";
@@ -120,18 +122,20 @@ function pieces(places, stroke) {
 }
 
 /** Learned ones last, on top. */
-function neurons({ neurons: set, view }) {
+function neurons({ neurons: set, view, surface }) {
+  const name = (id) => (surface.shown ? `μ${subscript(id)}` : id);
+  const pushed = surface.shown ? LIGHT.ink : LIGHT.pushed;
   const order = Array.from({ length: set.count }, (_, i) => i);
   order.sort((a, b) => Boolean(set.learned[a]) - Boolean(set.learned[b]));
-  return order.map((i) => neuron(set, view, i)).join("\n");
+  return order.map((i) => neuron(set, view, i, name(set.ids[i]), pushed)).join("\n");
 }
 
-function neuron(set, view, i) {
+function neuron(set, view, i, name, pushed) {
   const [x, y] = [view.x(set.places[2 * i]), view.y(set.places[2 * i + 1])];
   const radius = Math.sqrt(set.widths[i]) * view.scale;
   if (!(x > -radius && y > -radius && x < view.width + radius && y < view.height + radius)) return "";
   const state = set.learned[i];
-  const colour = state ? LIGHT.accent : LIGHT.pushed;
+  const colour = state ? LIGHT.accent : pushed;
   const circle = {
     cx: x,
     cy: y,
@@ -144,9 +148,11 @@ function neuron(set, view, i) {
   const cross = `M${round(x - 3.5)} ${round(y - 3.5)}l7 7M${round(x - 3.5)} ${round(y + 3.5)}l7 -7`;
   const middle = state
     ? tag("circle", { cx: x, cy: y, r: 4, fill: colour, stroke: "#ffffff", "stroke-width": 1.5 })
-    : tag("path", { d: cross, stroke: colour, "stroke-width": 1.5, "stroke-linecap": "round" });
+    : [["#ffffff", 4], [colour, 1.75]]
+        .map(([stroke, thick]) => tag("path", { d: cross, stroke, "stroke-width": thick, "stroke-linecap": "round" }))
+        .join("");
   const font = { "font-size": state ? 13 : 11, "font-weight": state ? 600 : null };
-  return tag("circle", circle) + middle + number(set.ids[i], x + 7, y - 6, colour, font);
+  return tag("circle", circle) + middle + number(name, x + 9, y - 8, colour, font);
 }
 
 /** A number with a white edge, readable on anything. */
@@ -189,21 +195,21 @@ function lowestPlace({ surface, view }) {
   if (!place) return "";
   const corners = Array.from({ length: 10 }, (_, k) => {
     const angle = (k / 5 - 0.5) * Math.PI;
-    const r = k % 2 ? 3.4 : 8;
+    const r = k % 2 ? STAR_WAIST * STAR : STAR;
     return `${round(view.x(place[0]) + r * Math.cos(angle))},${round(view.y(place[1]) + r * Math.sin(angle))}`;
   });
   const edge = { stroke: "#ffffff", "stroke-width": 1.5, "paint-order": "stroke" };
   return tag("polygon", { points: corners.join(" "), fill: LIGHT.ink, ...edge });
 }
 
-function current({ samples, surface, view }) {
-  if (!samples.current || !surface.shown) return "";
-  const star = surface.lowestPlace();
+function current(plane) {
+  const { samples, view } = plane;
+  if (!samples.current || !plane.tellsX()) return "";
   const [x, y] = [view.x(samples.current[0]), view.y(samples.current[1])];
   const line = { fill: "none", stroke: LIGHT.ink, "stroke-width": 1.75 };
   const ring = tag("circle", { cx: x, cy: y, r: 8, ...line });
   const cross = tag("path", { d: `M${round(x - 3.5)} ${round(y)}h7M${round(x)} ${round(y - 3.5)}v7`, ...line });
-  const name = text("x", { x: x + 13, y: y - 4, ...SERIF, "font-size": 15 });
-  const covered = star && Math.hypot(view.x(star[0]) - x, view.y(star[1]) - y) < 12;
-  return ring + (covered ? "" : cross) + name;
+  const [nameX, nameY] = freeCorner(x, y, plane.taken());
+  const name = text("x", { x: nameX, y: nameY + 5, ...SERIF, "font-size": 16, "text-anchor": "middle" });
+  return ring + cross + name;
 }

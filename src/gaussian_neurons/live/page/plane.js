@@ -11,7 +11,8 @@ import { Samples } from "./plane_samples.js";
 import { SurfaceLayer } from "./plane_surface.js";
 import { View } from "./plane_view.js";
 
-const SPACING = 0.004; // between two points of a path, as a part of the view
+const SPACING = 0.006; // between two points of a path, as a part of the view
+const FOLLOWED = 30; // samples a second
 const LONGEST = 100; // ms; after a pause of the browser nothing jumps farther than this
 
 export class Plane {
@@ -135,16 +136,34 @@ export class Plane {
     this.layer.draw(context, view, theme);
     samples.draw(context, view, theme, now);
     drawPaths(context, view, theme, neurons);
+    surface.drawLowest(context, view);
+    if (this.tellsX()) samples.drawCurrent(context, view, theme, now, this.taken());
     const surfaceOf = surface.shown ? surface.neuron : null;
     drawNeurons(context, view, theme, neurons, { selected, hovered: this.pointer.hovered, surfaceOf });
     this.arrows = beyond(view, neurons);
     drawTicks(context, view, theme, this.arrows);
-    const star = surface.drawLowest(context, view);
-    samples.drawCurrent(context, view, theme, now, star);
     drawBeyond(context, view, theme, neurons, this.arrows, selected);
     surface.drawBar(context, view);
     this.pointer.draw(context, theme);
     if (this.canvas.matches(":focus-visible")) this.drawFocus();
+  }
+
+  /** Which sample is x matters to the surface, and where one can follow them; in a flood it would only hop about. */
+  tellsX() {
+    return this.surface.shown || this.frame?.state !== "running" || this.frame.rate <= FOLLOWED;
+  }
+
+  /** Pixels where x must not write its name: the numbers of neurons and the star. */
+  taken() {
+    const { view, neurons, surface } = this;
+    const found = [];
+    for (let i = 0; i < neurons.count; i++) {
+      const [x, y] = [view.x(neurons.places[2 * i]), view.y(neurons.places[2 * i + 1])];
+      found.push([x, y], [x + 14, y - 10]);
+    }
+    const star = surface.lowestPlace();
+    if (star) found.push([view.x(star[0]), view.y(star[1])]);
+    return found;
   }
 
   drawFocus() {

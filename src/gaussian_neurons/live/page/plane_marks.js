@@ -1,8 +1,9 @@
 // Draws what stands on the plane: grid and ticks, the paths of neurons, the neurons themselves.
 
-import { niceStep, tickText } from "./numbers.js";
+import { niceStep, subscript, tickText } from "./numbers.js";
 
 const FADES = 6; // a path fades in so many pieces
+const MOST_NUMBERS = 100; // of neurons that are not learned
 const FULL = 2 * Math.PI;
 
 /** Very light lines at round numbers, the numbers at the edges. */
@@ -93,18 +94,20 @@ function tracePiece(context, view, neurons, i, fade) {
   if (newest) context.lineTo(view.x(neurons.places[2 * i]), view.y(neurons.places[2 * i + 1]));
 }
 
-/** Circles of radius sqrt(sigma): learned ones over all others, the selected one over all. */
+/**
+ * Circles of radius sqrt(sigma): learned ones over all others, the selected one over all. Where there is a surface,
+ * a halo tells whose it is, and names are those of its colour bar: μ₁.
+ */
 export function drawNeurons(context, view, theme, neurons, { selected, hovered, surfaceOf }) {
-  const rest = [];
-  for (let i = 0; i < neurons.count; i++) {
-    if (neurons.learned[i] || neurons.ids[i] === selected) rest.push(i);
-    else drawNeuron(context, view, theme, neurons, i, neurons.ids[i] === hovered, neurons.ids[i] === surfaceOf);
-  }
-  rest.sort((a, b) => (neurons.ids[a] === selected) - (neurons.ids[b] === selected));
-  for (const i of rest) {
+  const order = Array.from({ length: neurons.count }, (_, i) => i);
+  const height = (i) => (neurons.ids[i] === selected ? 2 : neurons.learned[i] ? 1 : 0);
+  order.sort((a, b) => height(a) - height(b));
+  const name = (id) => (surfaceOf === null ? id : `μ${subscript(id)}`);
+  for (const i of order) {
     const id = neurons.ids[i];
-    if (id === selected) drawHalo(context, view, theme, neurons, i);
-    drawNeuron(context, view, theme, neurons, i, id === hovered || id === selected, id === surfaceOf);
+    if (id === selected || id === surfaceOf) drawHalo(context, view, theme, neurons, i);
+    const strong = id === hovered || id === selected;
+    drawNeuron(context, view, theme, neurons, i, { name: name(id), strong, onSurface: surfaceOf !== null });
   }
 }
 
@@ -127,13 +130,13 @@ function drawHalo(context, view, theme, neurons, i) {
   context.globalAlpha = 1;
 }
 
-function drawNeuron(context, view, theme, neurons, i, strong, described) {
+function drawNeuron(context, view, theme, neurons, i, { name, strong, onSurface }) {
   const x = view.x(neurons.places[2 * i]);
   const y = view.y(neurons.places[2 * i + 1]);
   const radius = radiusOf(view, neurons, i);
   if (x < -radius || y < -radius || x > view.width + radius || y > view.height + radius) return;
   const state = neurons.learned[i];
-  const colour = state ? theme.accent : theme.pushed;
+  const colour = state ? theme.accent : onSurface ? theme.ink : theme.pushed; // grey would drown in the map's colours
   context.strokeStyle = context.fillStyle = colour;
   context.lineWidth = (state === 1 ? 2.25 : 1.1) + (strong ? 1 : 0);
   context.globalAlpha = state || strong ? 1 : 0.75;
@@ -142,26 +145,16 @@ function drawNeuron(context, view, theme, neurons, i, strong, described) {
   context.arc(x, y, radius, 0, FULL);
   context.stroke();
   context.setLineDash([]);
-  if (described && !strong) drawDescribed(context, x, y, radius);
   context.globalAlpha = 1;
   if (x < 0 || y < 0 || x > view.width || y > view.height) return; // its arrowhead has the number
   if (state) drawDot(context, theme, x, y, colour);
-  else drawCross(context, x, y);
-  context.font = `${state ? 600 : 400} ${state ? 13 : 11}px ${theme.font}`;
+  else drawCross(context, theme, x, y, colour);
+  if (!state && !strong && neurons.count > MOST_NUMBERS) return; // a hundred numbers are a fog, and slow
+  context.font = `${state ? 600 : 400} ${state ? 14 : 12}px ${theme.font}`;
   context.textAlign = "left";
   context.textBaseline = "alphabetic";
   context.lineJoin = "round";
-  haloed(context, theme, neurons.ids[i], x + 7, y - 6, colour);
-}
-
-/** A second, thin ring around the neuron that the surface is about when nobody chose one. */
-function drawDescribed(context, x, y, radius) {
-  context.lineWidth = 1;
-  context.globalAlpha = 0.6;
-  context.beginPath();
-  context.arc(x, y, radius + 4, 0, FULL);
-  context.stroke();
-  context.globalAlpha = 1;
+  haloed(context, theme, name, x + 9, y - 8, colour);
 }
 
 function drawDot(context, theme, x, y, colour) {
@@ -175,13 +168,16 @@ function drawDot(context, theme, x, y, colour) {
   context.fill();
 }
 
-function drawCross(context, x, y) {
-  context.lineWidth = 1.5;
+function drawCross(context, theme, x, y, colour) {
   context.lineCap = "round";
-  context.beginPath();
-  context.moveTo(x - 3.5, y - 3.5);
-  context.lineTo(x + 3.5, y + 3.5);
-  context.moveTo(x - 3.5, y + 3.5);
-  context.lineTo(x + 3.5, y - 3.5);
-  context.stroke();
+  for (const [stroke, width] of [[theme.card, 4], [colour, 1.75]]) {
+    context.strokeStyle = stroke;
+    context.lineWidth = width;
+    context.beginPath();
+    context.moveTo(x - 3.5, y - 3.5);
+    context.lineTo(x + 3.5, y + 3.5);
+    context.moveTo(x - 3.5, y + 3.5);
+    context.lineTo(x + 3.5, y - 3.5);
+    context.stroke();
+  }
 }

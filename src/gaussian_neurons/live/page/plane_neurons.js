@@ -107,10 +107,15 @@ class Path {
     this.sparser = 1;
   }
 
+  /** Where it has been before, the path goes back to there: a neuron that trembles leaves a way, not a tangle. */
   add(x, y, spacing, most) {
     if (!Number.isFinite(x) || !Number.isFinite(y)) return;
-    const last = 2 * (this.length - 1);
-    if (this.length && Math.hypot(x - this.points[last], y - this.points[last + 1]) < spacing * this.sparser) return;
+    const near = spacing * this.sparser;
+    for (let k = 0; k < this.length; k++) {
+      if (Math.abs(x - this.points[2 * k]) > near || Math.hypot(x - this.points[2 * k], y - this.points[2 * k + 1]) > near) continue;
+      this.length = k + 1;
+      return;
+    }
     this.points[2 * this.length] = x;
     this.points[2 * this.length + 1] = y;
     this.length++;

@@ -77,8 +77,8 @@ export class Samples {
     context.globalAlpha = 1;
   }
 
-  /** x itself: a ring and a cross, with its name, out of the way of the surface's star. */
-  drawCurrent(context, view, theme, now, star) {
+  /** x itself: a ring and a cross, with its name where nothing else is written. */
+  drawCurrent(context, view, theme, now, taken) {
     if (!this.current) return;
     const x = view.x(this.current[0]);
     const y = view.y(this.current[1]);
@@ -90,25 +90,32 @@ export class Samples {
       context.globalAlpha = colour === theme.card ? 0.75 : 1;
       context.beginPath();
       context.arc(x, y, 8 + 4 * young * young, 0, 2 * Math.PI);
-      if (!star || Math.hypot(star[0] - x, star[1] - y) > 12) {
-        context.moveTo(x - 3.5, y);
-        context.lineTo(x + 3.5, y);
-        context.moveTo(x, y - 3.5);
-        context.lineTo(x, y + 3.5);
-      }
+      context.moveTo(x - 3.5, y);
+      context.lineTo(x + 3.5, y);
+      context.moveTo(x, y - 3.5);
+      context.lineTo(x, y + 3.5);
       context.stroke();
     }
     context.globalAlpha = 1;
-    const side = star && star[0] > x + 3 ? -1 : 1;
-    context.font = `italic 600 15px Georgia, "Times New Roman", serif`;
-    context.textAlign = side < 0 ? "right" : "left";
+    const [nameX, nameY] = freeCorner(x, y, taken);
+    context.font = `italic 600 16px Georgia, "Times New Roman", serif`;
+    context.textAlign = "center";
     context.textBaseline = "middle";
     context.lineWidth = 4;
     context.strokeStyle = theme.card;
-    context.strokeText("x", x + 13 * side, y - 8);
+    context.strokeText("x", nameX, nameY);
     context.fillStyle = theme.ink;
-    context.fillText("x", x + 13 * side, y - 8);
+    context.fillText("x", nameX, nameY);
   }
+}
+
+/** The corner around (x, y) that is farthest from what stands there already; up to the right where all are free. */
+export function freeCorner(x, y, taken) {
+  const room = (place) => {
+    return Math.min(24, ...taken.map((other) => Math.hypot(other[0] - place[0], other[1] - place[1])));
+  };
+  const corners = [[1, -1], [-1, -1], [1, 1], [-1, 1]].map(([right, down]) => [x + 15 * right, y + 10 * down]);
+  return corners.reduce((best, place) => (room(place) > room(best) + 1 ? place : best));
 }
 
 /** The last of both together. */

@@ -13,6 +13,8 @@ const MANY = 100;
 const GLIDE = { sample: 80, recent: 260 }; // ms
 const LEVELS = 9;
 const BAR_STEPS = 40;
+export const STAR = 13; // px
+export const STAR_WAIST = 0.46;
 
 export class SurfaceLayer {
   constructor() {
@@ -79,17 +81,20 @@ export class SurfaceLayer {
     this.pixels = new Uint32Array(this.image.data.buffer);
   }
 
-  /** Where none is selected: who responds most to x, or, to recent ones, who does in most cases. */
+  /**
+   * Where none is selected: who responds most to x, or, to recent ones, who does in most cases. It is kept as long as
+   * it is there and learned: a map that is about another neuron each time cannot be read.
+   */
   choose(neurons, places) {
+    const before = neurons.indexOf(this.neuron);
+    if (before >= 0 && (neurons.learned[before] || !neurons.learned.some(Boolean))) return before;
     if (places.length === 2) return strongest(neurons.targets, neurons.widths, places[0], places[1]);
     const wins = new Map();
     for (let n = 0; n < places.length; n += 2) {
       const winner = strongest(neurons.targets, neurons.widths, places[n], places[n + 1]);
       wins.set(winner, (wins.get(winner) ?? 0) + 1);
     }
-    let best = neurons.indexOf(this.neuron); // the one shown stays unless another is clearly ahead
-    for (const [index, count] of wins) if (best < 0 || count > 1.3 * (wins.get(best) ?? 0)) best = index;
-    return best;
+    return [...wins].reduce((best, win) => (win[1] > best[1] ? win : best))[0];
   }
 
   arrive() {
@@ -188,19 +193,17 @@ export class SurfaceLayer {
     return [x0 + ((at[0] + 0.5) / this.nx) * (x1 - x0), y0 + ((at[1] + 0.5) / this.ny) * (y1 - y0)];
   }
 
-  /** A star at the lowest place; its pixel, or null. */
+  /** A star at the lowest place, so large that a neuron which has come there is seen within. */
   drawLowest(context, view) {
     const place = this.lowestPlace();
-    if (!place) return null;
-    const at = [view.x(place[0]), view.y(place[1])];
-    star(context, ...at, 8);
+    if (!place) return;
+    star(context, view.x(place[0]), view.y(place[1]), STAR);
     context.lineJoin = "round";
-    context.lineWidth = 3;
+    context.lineWidth = 5;
     context.strokeStyle = this.theme.card;
     context.stroke();
     context.fillStyle = this.theme.ink;
     context.fill();
-    return at;
   }
 
   /** What a colour bar shows, from its top: colours, numbers [text, part of the way down], the name; or null. */
@@ -223,7 +226,7 @@ export class SurfaceLayer {
     const bar = this.bar();
     if (!bar) return;
     const { theme } = this;
-    const [wide, high, top, left] = [9, Math.min(110, view.height / 4), 34, view.width - 22];
+    const [wide, high, top, left] = [9, Math.min(110, view.height / 4), 46, view.width - 50]; // arrowheads keep the border
     const step = high / BAR_STEPS;
     bar.colours.forEach((colour, k) => {
       context.fillStyle = colour;
@@ -249,7 +252,7 @@ function star(context, x, y, radius) {
   context.beginPath();
   for (let k = 0; k < 10; k++) {
     const angle = (k / 5 - 0.5) * Math.PI;
-    const r = k % 2 ? 0.42 * radius : radius;
+    const r = k % 2 ? STAR_WAIST * radius : radius;
     context.lineTo(x + r * Math.cos(angle), y + r * Math.sin(angle));
   }
   context.closePath();
