@@ -2,8 +2,10 @@
 
 import { PatchCanvas } from "./colours.js";
 import { bestGrid } from "./layout.js";
+import { measured } from "./numbers.js";
 
 const LABELS_EVERY = 1000; // ms: more often a screen reader would never come to an end
+const WIDTHS_EVERY = 250; // ms
 const STATES = ["pushed out", "learned", "twin of a learned one"];
 const MANY = 8; // when more go at once (K was lowered), nobody needs to see each one fade
 const LEAVING_FOR = 1500; // ms until a filter that the server kept is shown as before
@@ -91,11 +93,24 @@ export class Filters {
   }
 
   setScene(scene) {
+    this.adaptive = scene.setup.eta_sigma > 0;
+    this.widthsAt = -Infinity;
     const shape = String(scene.patch);
     if (scene.generation === this.generation && shape === String(this.patch)) return;
     this.generation = scene.generation;
     this.patch = scene.patch;
     this.fit();
+  }
+
+  /** Where widths are learned each filter tells its own; elsewhere all have the one that the settings show. */
+  showWidths(frame, now) {
+    if (now - this.widthsAt < WIDTHS_EVERY) return;
+    this.widthsAt = now;
+    frame.ids.forEach((id, k) => {
+      const { width } = this.cells.get(id);
+      const text = this.adaptive ? `σ ${measured(frame.widths[k])}` : "";
+      if (width.textContent !== text) width.textContent = text;
+    });
   }
 
   /** Draws the frame; called from requestAnimationFrame only. */
@@ -113,6 +128,8 @@ export class Filters {
       relabel = true;
     });
     const now = performance.now();
+    if (changed) this.widthsAt = -Infinity;
+    this.showWidths(frame, now);
     if (relabel || now - this.labelledAt > LABELS_EVERY) this.label(frame, now);
   }
 
@@ -157,16 +174,18 @@ export class Filters {
   newCell(id, fresh) {
     const button = document.createElement("button");
     const number = document.createElement("span");
+    const width = document.createElement("span");
     const picture = new PatchCanvas();
     number.textContent = id;
     number.className = "number";
+    width.className = "width";
     button.type = "button";
     button.className = fresh ? "filter arriving" : "filter";
     button.dataset.neuron = id;
     button.dataset.learned = 0;
     button.tabIndex = -1;
-    button.append(number, picture.canvas);
-    return { button, picture, learned: 0, text: "" };
+    button.append(number, width, picture.canvas);
+    return { button, picture, width, learned: 0, text: "" };
   }
 
   /** A picture of the removed filter that shrinks away where it was, while the others close up. */
@@ -200,5 +219,6 @@ export class Filters {
     this.grid.style.setProperty("--columns", columns);
     this.grid.style.setProperty("--side", `${side}px`);
     this.grid.classList.toggle("small", small);
+    this.grid.classList.toggle("narrow", side < 64);
   }
 }

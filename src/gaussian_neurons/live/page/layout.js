@@ -1,7 +1,8 @@
 // How many filters stand side by side, and how large.
 
 const SMALLEST = 20; // px; below it a filter cannot be hit, and the stage scrolls instead
-const LARGEST = 190;
+const LARGEST = 300;
+const EDGE = 7; // px around the grid: frames are drawn outside of their filters
 const ROOMY = { gap: 14, number: 18 };
 const TIGHT = { gap: 5, number: 11 };
 const TIGHT_FROM = 120; // filters
@@ -11,16 +12,16 @@ const FIXED_HEIGHT = matchMedia("(min-width: 1100px)"); // as in style.css: ther
 export function bestGrid(room, count, patch) {
   const small = count > TIGHT_FROM;
   const { gap, number } = small ? TIGHT : ROOMY;
-  const width = room.clientWidth - 2;
-  const height = FIXED_HEIGHT.matches ? room.clientHeight - 2 : window.innerHeight * 0.58;
+  const width = room.clientWidth - 2 * EDGE;
+  const height = FIXED_HEIGHT.matches ? room.clientHeight - 2 * EDGE : window.innerHeight * (window.innerHeight > 480 ? 0.58 : 0.62);
   let best = { columns: 1, side: 0, score: 0, small };
   for (let columns = 1; columns <= count; columns++) {
     const rows = Math.ceil(count / columns);
     const across = (width - gap * (columns - 1)) / columns;
     const down = (height - gap * (rows - 1)) / rows - number;
     const side = Math.min(across, down);
-    // A full last row is worth somewhat smaller filters.
-    const score = (side * count) / (rows * columns);
+    // A full last row is worth smaller filters: sixteen are four by four, as in the paper.
+    const score = Math.min(side, LARGEST) * (count / (rows * columns)) ** 2;
     if (score > best.score) best = { columns, side, score, small };
   }
   if (best.side < SMALLEST) {

@@ -84,8 +84,8 @@ const onText = {
       status.wait();
     }
     showMode(scene.mode);
-    status.setScene(scene);
     controls.setScene(scene);
+    status.setScene(scene);
     inspector.setScene(scene);
     if (scene.mode === "image") filters.setScene(scene);
     else plane.setScene(scene);
@@ -149,7 +149,9 @@ function drawFrame(frame, scene, now) {
   if (now - page.curvedAt < CURVE_EVERY || frame.seen === page.curvedTo) return;
   page.curvedAt = now;
   page.curvedTo = frame.seen;
-  curves.add(frame.seen, frame.learnedCount, frame.cost, frame.rate);
+  // While paused there is no rate: single steps go on with the last one.
+  if (frame.state === "running" || page.rate === undefined) page.rate = frame.rate;
+  curves.add(frame.seen, frame.learnedCount, frame.cost, page.rate);
 }
 
 const actions = {

@@ -2,7 +2,7 @@
 
 import { LIGHT } from "./canvas_theme.js";
 import { paint } from "./colours.js";
-import { whole } from "./numbers.js";
+import { measured, whole } from "./numbers.js";
 import { caption, captionText, learnedCount, picture, tag, text } from "./svg.js";
 
 const MOST_RECTS = 20_000;
@@ -28,7 +28,7 @@ export function filtersSVG(frame, scene, columns) {
   const cells = Array.from({ length: count }, (_, i) => {
     const x = EDGE + (i % across) * (SIDE + GAP);
     const y = HEAD + Math.floor(i / across) * (SIDE + GAP);
-    return cell(frame, scene.patch, i, x, y, embed);
+    return cell(frame, scene, i, x, y, embed);
   });
   const content = [
     text(lines[0], { x: EDGE, y: 34, "font-size": 17, fill: LIGHT.ink }),
@@ -51,7 +51,7 @@ function title(frame, scene) {
   ];
 }
 
-function cell(frame, patch, i, x, y, embed) {
+function cell(frame, { patch, setup }, i, x, y, embed) {
   const [height, width, channels = 1] = patch;
   const size = height * width * channels;
   const image = new ImageData(width, height);
@@ -62,7 +62,9 @@ function cell(frame, patch, i, x, y, embed) {
   const [wide, high] = [width * scale, height * scale];
   const frameWidth = state === 1 ? 2 : 1;
   const out = frameWidth / 2;
+  const widthAt = { x: x + wide, y: y - 6, "text-anchor": "end", "font-size": 11, fill: LIGHT.ink };
   return [
+    setup.eta_sigma > 0 ? text(`σ ${measured(frame.widths[i])}`, widthAt) : "",
     text(frame.ids[i], { x, y: y - 6, "font-size": 12, fill: colour, "font-weight": state === 1 ? 600 : null }),
     embed ? embedded(image, x, y, wide, high) : rects(image, x, y, scale),
     tag("rect", {

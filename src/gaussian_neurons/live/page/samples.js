@@ -1,81 +1,105 @@
-// The strip of samples arriving: the newest at the right, slow enough to be watched.
+// The strip of samples arriving: the newest comes in at the right, one by one, slow enough to be watched.
 
+import { calm } from "./canvas_theme.js";
 import { paint } from "./colours.js";
 
-const EVERY = 200; // ms between two pictures: samples come by the million, and a strip that strobes shows nothing
-const GAP = 0.16; // between patches, as a part of their width
+const EVERY = 320; // ms between two arrivals: of a million a second some are enough to see what they look like
+const EVERY_CALM = 1500;
+const SHOWN = 8;
+const GAP = 6; // px
 
 export class SampleStrip {
   constructor(canvas) {
     this.canvas = canvas;
     this.context = canvas.getContext("2d");
     this.patchCanvas = document.createElement("canvas");
-    this.drawnAt = -Infinity;
+    this.patches = []; // what is shown, newest last
+    this.seen = -1; // samples seen when the newest of them was
+    this.arrivedAt = -Infinity;
+    this.changed = true;
     this.width = 0;
-    this.height = 0;
     // Sizes are read when they change only, not for every frame.
     new ResizeObserver(([entry]) => {
       this.width = entry.contentRect.width;
-      this.height = entry.contentRect.height;
-      this.drawnAt = -Infinity;
+      this.changed = true;
     }).observe(canvas);
   }
 
-  /** Colours have changed: they are read again for the next picture, which comes at once. */
+  /** Colours have changed: they are read again for the next picture. */
   forgetColours() {
-    this.colour = null;
-    this.drawnAt = -Infinity;
+    this.colours = null;
+    this.changed = true;
   }
 
   show(frame, patch, now) {
-    if (now - this.drawnAt < EVERY || !this.width || !frame.samples) return;
-    this.drawnAt = now;
-    this.resize();
-    const ratio = window.devicePixelRatio || 1;
-    const [height, width] = patch;
-    const down = this.canvas.height;
-    const across = Math.round((down * width) / height);
-    const step = Math.round(across * (1 + GAP));
-    const size = height * width * (patch[2] ?? 1);
-    const count = Math.min(frame.samples.length / size, Math.ceil(this.canvas.width / step));
-    this.context.clearRect(0, 0, this.canvas.width, this.canvas.height);
-    this.context.imageSmoothingEnabled = false;
-    for (let back = 0; back < count; back++) {
-      const at = frame.samples.length / size - 1 - back;
-      this.draw(frame.samples.subarray(at * size, (at + 1) * size), patch);
-      const left = this.canvas.width - across - back * step;
-      // Older ones fade towards the left, so that the eye finds the newest.
-      this.context.globalAlpha = back === 0 ? 1 : Math.max(0.25, 0.92 - (0.75 * back) / count);
-      this.context.drawImage(this.patchCanvas, left, 0, across, down);
-    }
-    this.context.globalAlpha = 1;
-    this.frameNewest(across, down, ratio);
+    if (!this.width || !frame.samples) return;
+    this.take(frame, patch, now);
+    if (this.changed) this.draw(patch);
   }
 
-  draw(u1, patch) {
-    const [height, width] = patch;
+  /** Few new ones are all shown; of many the newest comes in alone, and the others move up by one. */
+  take(frame, patch, now) {
+    const size = patch.reduce((product, side) => product * side, 1);
+    const here = frame.samples.length / size;
+    const isNew = frame.generation !== this.generation || frame.seen < this.seen;
+    if (isNew) Object.assign(this, { generation: frame.generation, patches: [], seen: -1, arrivedAt: -Infinity });
+    const many = frame.seen - this.seen > SHOWN;
+    if (frame.seen === this.seen || now - this.arrivedAt < (calm() ? EVERY_CALM : EVERY)) return;
+    const fresh = this.patches.length < SHOWN ? SHOWN : many ? 1 : frame.seen - this.seen;
+    for (let at = Math.max(0, here - fresh); at < here; at++) {
+      this.patches.push(frame.samples.slice(at * size, (at + 1) * size));
+    }
+    this.patches = this.patches.slice(-SHOWN);
+    this.seen = frame.seen;
+    this.arrivedAt = now;
+    this.changed = true;
+  }
+
+  draw(patch) {
+    this.changed = false;
+    const ratio = window.devicePixelRatio || 1;
+    const gap = Math.round(GAP * ratio);
+    const across = Math.floor((Math.round(this.width * ratio) - gap * (SHOWN - 1)) / SHOWN) - 2;
+    const [high, wide] = patch;
+    const down = Math.round((across * high) / wide);
+    this.resize(Math.round(this.width * ratio), down + 4, ratio);
+    this.colours ??= this.readColours();
+    const { context } = this;
+    context.clearRect(0, 0, this.canvas.width, this.canvas.height);
+    context.imageSmoothingEnabled = false;
+    const empty = SHOWN - this.patches.length;
+    this.patches.forEach((u1, k) => {
+      const left = 1 + (empty + k) * (across + 2 + gap);
+      const newest = k === this.patches.length - 1;
+      this.fill(u1, patch);
+      // An edge around each: black ones are seen on a dark page, white ones on a light one.
+      context.fillStyle = newest ? this.colours.newest : this.colours.edge;
+      const edge = newest ? 2 : 1;
+      context.fillRect(left - edge + 1, 2 - edge, across + 2 * edge, down + 2 * edge);
+      context.drawImage(this.patchCanvas, left + 1, 2, across, down);
+    });
+  }
+
+  /** One patch in its own pixels, to be drawn larger. */
+  fill(u1, [height, width, channels]) {
     if (this.patchCanvas.width !== width || this.patchCanvas.height !== height || !this.image) {
       this.patchCanvas.width = width;
       this.patchCanvas.height = height;
       this.image = this.patchCanvas.getContext("2d").createImageData(width, height);
     }
-    paint(u1, patch, this.image);
+    paint(u1, [height, width, channels], this.image);
     this.patchCanvas.getContext("2d").putImageData(this.image, 0, 0);
   }
 
-  frameNewest(across, down, ratio) {
-    this.colour ??= getComputedStyle(this.canvas).getPropertyValue("--marked");
-    this.context.strokeStyle = this.colour;
-    this.context.lineWidth = 2 * ratio;
-    this.context.strokeRect(this.canvas.width - across + ratio, ratio, across - 2 * ratio, down - 2 * ratio);
+  readColours() {
+    const style = getComputedStyle(this.canvas);
+    return { edge: style.getPropertyValue("--pushed"), newest: style.getPropertyValue("--marked") };
   }
 
-  resize() {
-    const ratio = window.devicePixelRatio || 1;
-    const width = Math.round(this.width * ratio);
-    const height = Math.round(this.height * ratio);
+  resize(width, height, ratio) {
     if (this.canvas.width === width && this.canvas.height === height) return;
     this.canvas.width = width;
     this.canvas.height = height;
+    this.canvas.style.height = `${height / ratio}px`;
   }
 }

@@ -25,8 +25,10 @@ export class Status {
     write(find("#note"), scene.note ?? "");
     find("#note").hidden = !scene.note;
     write(find("#data-facts"), scene.data ?? "");
+    find("#data-facts").hidden = scene.data === find("#data").selectedOptions[0]?.text; // once is enough
     write(find("#seed"), String(scene.setup.seed));
     document.body.dataset.mode = scene.mode;
+    document.body.dataset.colour = (scene.patch?.[2] ?? 1) > 1;
     find("#unpaint").disabled = !scene.painted;
   }
 
