@@ -115,7 +115,10 @@ def _file(source: Any) -> Any:
         raise ValueError(f"there is no file {source.path!r}, and no such data. Did you mean {close[0]}?")
     reading.existing(source.path, "data")
     if path.suffix == ".npy":
-        array = np.load(path, mmap_mode="r", allow_pickle=False)
+        try:
+            array = np.load(path, mmap_mode="r", allow_pickle=False)
+        except (ValueError, EOFError):  # whose words are of pickles
+            raise ValueError(f"{source.path!r} is no NPY file of numbers.") from None
         if array.ndim in (3, 4):
             Patches(array, size=1)  # which says what is wrong with images
             if array.shape[3:] not in ((), (1,), (3,)):
@@ -131,6 +134,8 @@ def _file(source: Any) -> Any:
 
     opened = source.open(chosen)
     rows, skipped, _ = reading.whole_table(opened.stream, skip=True, count=lambda rows: None)
+    if not len(rows):
+        raise ValueError(f"{source.path!r} has no row that could be read: all {skipped:,} were left out.")
     if rows.shape[1] != 2:
         raise ValueError(
             f"{source.path!r} has the columns {reading.several(opened.labels)}, and the page shows two. "

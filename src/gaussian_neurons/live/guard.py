@@ -1,10 +1,10 @@
 """Who may talk to the server: the right Host, the right Origin, and where it is asked for, the token."""
 
 import ipaddress
+import re
 import secrets
 import socket
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
-from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
@@ -17,6 +17,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 COOKIE = "gaussian-neurons-token"
 NEEDS_TOKEN = 4401  # why a WebSocket is closed
 DOCUMENT = "/"
+ADDRESS = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+?)\.?)(?::[0-9]{1,5})?", re.IGNORECASE)
 
 
 class Guard:
@@ -45,13 +46,13 @@ class Guard:
         trouble = self._trouble(scope)
         if trouble is not None:
             await _refuse(scope, receive, send, 403, trouble)
-        elif self.token is None or self._knows(scope):
+        elif self.token is None or (self._knows(scope) and not self._given(scope)):
             await self.app(scope, receive, _with_headers(send, _header(scope, b"host")))
         elif scope["type"] == "websocket":  # accepted, since a page can read only then why it was closed
             await receive()
             await send({"type": "websocket.accept"})
             await send({"type": "websocket.close", "code": NEEDS_TOKEN, "reason": "the token is missing"})
-        else:
+        else:  # one that is known already is taken out of the address all the same
             await self._ask_for_token(scope, receive, send)
 
     def _trouble(self, scope: Scope) -> str | None:
@@ -68,7 +69,7 @@ class Guard:
         return None
 
     def _is_ours(self, name: str) -> bool:
-        if name in LOOPBACK or name == self.host:
+        if name in LOOPBACK or (name and name == self.host):
             return True
         if self.only_here:
             return False
@@ -80,20 +81,23 @@ class Guard:
         return True
 
     def _knows(self, scope: Scope) -> bool:
-        try:
-            cookies = SimpleCookie(_header(scope, b"cookie"))
-        except CookieError:
-            return False
-        return COOKIE in cookies and self._is_token(cookies[COOKIE].value)
+        cookies = (cookie.strip().partition("=") for cookie in _header(scope, b"cookie").split(";"))
+        return any(name == COOKIE and self._is_token(value) for name, _, value in cookies)
+
+    def _given(self, scope: Scope) -> bool:
+        """Whether the address has the token in it, where it is kept from then on."""
+        return scope.get("path") == DOCUMENT and any(
+            name == "token" and self._is_token(value) for name, value in _query(scope)
+        )
 
     def _is_token(self, text: str) -> bool:
         return self.token is not None and secrets.compare_digest(text.encode(), self.token.encode())
 
     async def _ask_for_token(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Take the token out of the address and keep it in a cookie, or say where it is to be found."""
-        query = parse_qsl(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True)
+        query = _query(scope)
         given = [value for name, value in query if name == "token"]
-        if scope["path"] == DOCUMENT and given and self._is_token(given[-1]):
+        if scope["path"] == DOCUMENT and any(map(self._is_token, given)):
             rest = urlencode([(name, value) for name, value in query if name != "token"])
             where = f"{DOCUMENT}?{rest}" if rest else DOCUMENT
             cookie = f"{COOKIE}={self.token}; HttpOnly; SameSite=Lax; Path=/"
@@ -117,16 +121,18 @@ def new_token() -> str:
 
 
 def _header(scope: Scope, name: bytes) -> str:
-    """A header, empty where it is missing; one that is there twice is nobody's."""
-    values = [value for key, value in scope["headers"] if key.lower() == name]
-    return values[0].decode("latin-1") if len(values) == 1 else ""
+    """A header, empty where it is missing; one that is there twice is all of it, and so no right one."""
+    return b"; ".join(value for key, value in scope["headers"] if key.lower() == name).decode("latin-1")
+
+
+def _query(scope: Scope) -> list[tuple[str, str]]:
+    return parse_qsl(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True)
 
 
 def _name_of(host: str) -> str:
-    """The name in name:port or [address]:port."""
-    if host.startswith("["):
-        return host[1:].partition("]")[0].lower()
-    return host.partition(":")[0].lower().rstrip(".")
+    """The name in name:port or [address]:port; empty where it is neither."""
+    found = ADDRESS.fullmatch(host)
+    return (found[1] or found[2]).lower() if found else ""
 
 
 async def _refuse(scope: Scope, receive: Receive, send: Send, status: int, why: str) -> None:

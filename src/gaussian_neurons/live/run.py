@@ -8,6 +8,7 @@ import tempfile
 import threading
 import time
 import traceback
+from collections import defaultdict
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import replace
@@ -28,7 +29,8 @@ from gaussian_neurons.live.trial import Trial
 FRAME = 0.05  # seconds between two frames
 SHARE = 6  # parts of learning for one of showing, where showing takes long
 HELD_ROWS = 200  # samples between two looks at a neuron in somebody's hand
-MOST_WAITING = 256  # commands
+MOST_WAITING = 32  # commands of a client
+IN_A_ROW = 0.1  # seconds of commands, then learning and showing have their turn
 
 
 class Told(NamedTuple):
@@ -64,7 +66,10 @@ class Run:
         self.touched = False  # whether anybody has been here
         self.chosen: str | None = None  # the preset chosen last
         self._queue: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()  # None: end
-        self._changed, self._new_points, self._due = True, False, 0.0
+        self._room: defaultdict[int, threading.Semaphore]  # client → for how many more commands
+        self._room = defaultdict(partial(threading.Semaphore, MOST_WAITING))
+        self._changed, self._new_points, self._ending = True, False, False
+        self._went_on, self._shown, self._showing = 0.0, 0.0, 0.0  # when; when, and how many seconds
         self._thread = threading.Thread(target=self._work, name="learning", daemon=True)
 
     # ---- from other threads -----------------------------------------------------------------------
@@ -74,13 +79,14 @@ class Run:
         self._thread.start()
 
     def stop(self) -> None:
-        """End, once the samples at hand are learned."""
+        """End, once the samples at hand are learned; commands that wait are left undone."""
+        self._ending = True
         self._queue.put(None)
         self._thread.join()
 
     def order(self, client: int, command: Command) -> bool:
-        """Have a command done; False where too many wait already."""
-        if self._queue.qsize() >= MOST_WAITING:
+        """Have a command done; False where too many of this client's wait already."""
+        if not self._room[client].acquire(blocking=False):
             return False
         self._queue.put(partial(self._obey, client, *command))
         return True
@@ -99,7 +105,7 @@ class Run:
 
     def _work(self) -> None:
         try:
-            while (step := self._next()) is not None:
+            while (step := self._next()) is not None and not self._ending:
                 self._take(step)
         finally:
             self.trial.close()
@@ -107,6 +113,8 @@ class Run:
     def _next(self) -> Callable[[], None] | None:
         """What to do next: a command, or else what goes on by itself; None: end."""
         wait = self._wait()
+        if wait == 0 and time.perf_counter() - self._went_on > IN_A_ROW:
+            return self._go_on
         try:
             return self._queue.get(timeout=wait) if wait != 0 else self._queue.get_nowait()
         except queue.Empty:
@@ -134,8 +142,13 @@ class Run:
         if self.learning:
             waits.append(self.pace.wait(now, self.trial.setup.speed))
         if self._changed and self.watching:
-            waits.append(max(0.0, self._due - now))
+            waits.append(max(0.0, self._due() - now))
         return min(waits, default=None)
+
+    def _due(self) -> float:
+        """When the next frame is: showing leaves most of the time to learning, where there is any."""
+        rest = SHARE * self._showing if self.learning else 0.0
+        return self._shown + max(FRAME - self._showing, rest)
 
     def _go_on(self) -> None:
         now = time.perf_counter()
@@ -145,10 +158,11 @@ class Run:
             if rows:
                 self.learn(rows)
         now = time.perf_counter()
-        if self._changed and now >= self._due and self.watching:
+        if self._changed and now >= self._due() and self.watching:
             self._show()
-            after = time.perf_counter()
-            self._due = after + max(FRAME - (after - now), SHARE * (after - now))
+            self._shown = time.perf_counter()
+            self._showing = self._shown - now
+        self._went_on = time.perf_counter()
 
     def learn(self, rows: int) -> None:
         """Learn from at most so many samples; what goes wrong stops the learning, and is told."""
@@ -163,6 +177,10 @@ class Run:
         self.pace.learned(learned, begin, time.perf_counter(), self.trial.seen)
 
     def _obey(self, client: int, do: str, arguments: dict[str, Any]) -> None:
+        if do == "left":
+            self._room.pop(client, None)
+        else:
+            self._room[client].release()
         if arguments.pop("generation", None) not in (None, self.generation):
             return  # it was meant for neurons that are gone
         self._changed = True

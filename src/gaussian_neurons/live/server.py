@@ -28,6 +28,7 @@ from gaussian_neurons.live.trial import Trial
 
 MOST_CLIENTS = 24
 MOST_EVENTS = 256  # that wait for a tab; one that is so far behind has to begin anew
+GREETING = 10.0  # seconds until a tab has said hello
 TOO_MANY_CLIENTS, BEHIND = 4429, 1013  # why a WebSocket is closed
 PORT = 8765
 NEXT_PORTS = 20  # tried in turn where nobody asked for a certain one
@@ -111,7 +112,10 @@ class Page:
         return Response(text, media_type=kind, headers={"cache-control": "no-cache"})
 
     async def _model(self, request: Request) -> Response:
-        data = await asyncio.wrap_future(self.run.ask(saved))
+        try:
+            data = await asyncio.wrap_future(self.run.ask(saved))
+        except OSError as error:
+            return PlainTextResponse(f"The model cannot be saved: {error.strerror or error}.\n", 503)
         return _download(data, "application/octet-stream", "model.safetensors")
 
     async def _script(self, request: Request) -> Response:
@@ -140,7 +144,8 @@ class Page:
 
     async def _listen(self, socket: WebSocket, number: int, client: Client) -> None:
         while True:
-            message = await socket.receive()
+            patience = None if client.greeted else GREETING
+            message = await asyncio.wait_for(socket.receive(), patience)
             if message["type"] != "websocket.receive":
                 return
             try:
