@@ -1,5 +1,6 @@
 """What somebody might try against the server: odd headers, floods, silence, a disk that is full."""
 
+import asyncio
 import itertools
 import json
 import threading
@@ -7,6 +8,7 @@ import time
 
 import numpy as np
 import pytest
+from starlette.websockets import WebSocketDisconnect
 from typer.testing import CliRunner
 from websockets.exceptions import ConnectionClosed
 
@@ -174,6 +176,33 @@ def test_who_does_not_say_hello_is_not_waited_for(monkeypatch):
         wait_for(lambda: len(one.page.clients) == 1)
         time.sleep(0.3)
         assert tab.frame()
+
+
+def test_a_tab_that_is_gone_is_sent_no_more_of_what_waits():
+    class Gone:
+        sent, is_gone = 0, False
+
+        async def send_text(self, text):
+            if self.is_gone:
+                raise WebSocketDisconnect
+            self.sent += 1
+
+    async def sending():
+        socket, client = Gone(), serving.Client()
+        for number in range(100):
+            client.tell(f"{number}", is_frame=False)
+        task = asyncio.create_task(serving._send(socket, client))
+        asyncio.get_running_loop().call_soon(setattr, socket, "is_gone", True)
+        await task
+        return socket.sent
+
+    assert asyncio.run(sending()) < 5
+
+
+def test_the_address_has_a_name_where_all_are_listened_on():
+    bound = serving.listen("", 0)
+    assert not serving.address(bound, "", "token").startswith("http://:")
+    bound.close()
 
 
 # ---- files ----------------------------------------------------------------------------------------

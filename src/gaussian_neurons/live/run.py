@@ -69,7 +69,7 @@ class Run:
         self._room: defaultdict[int, threading.Semaphore]  # client → for how many more commands
         self._room = defaultdict(partial(threading.Semaphore, MOST_WAITING))
         self._changed, self._new_points, self._ending = True, False, False
-        self._went_on, self._shown, self._showing = 0.0, 0.0, 0.0  # when; when, and how many seconds
+        self._rested, self._shown, self._showing = 0.0, 0.0, 0.0  # when; when, and how many seconds
         self._thread = threading.Thread(target=self._work, name="learning", daemon=True)
 
     # ---- from other threads -----------------------------------------------------------------------
@@ -113,12 +113,16 @@ class Run:
     def _next(self) -> Callable[[], None] | None:
         """What to do next: a command, or else what goes on by itself; None: end."""
         wait = self._wait()
-        if wait == 0 and time.perf_counter() - self._went_on > IN_A_ROW:
+        if wait == 0 and time.perf_counter() - self._rested > IN_A_ROW:
             return self._go_on
         try:
-            return self._queue.get(timeout=wait) if wait != 0 else self._queue.get_nowait()
+            if wait == 0:
+                return self._queue.get_nowait()
+            step = self._queue.get(timeout=wait)
         except queue.Empty:
             return self._go_on
+        self._rested = time.perf_counter()  # nothing else was due
+        return step
 
     def _take(self, step: Callable[[], None]) -> None:
         """Do something; whatever goes wrong, this thread goes on to listen."""
@@ -162,7 +166,7 @@ class Run:
             self._show()
             self._shown = time.perf_counter()
             self._showing = self._shown - now
-        self._went_on = time.perf_counter()
+        self._rested = time.perf_counter()
 
     def learn(self, rows: int) -> None:
         """Learn from at most so many samples; what goes wrong stops the learning, and is told."""

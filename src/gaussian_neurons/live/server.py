@@ -176,6 +176,7 @@ async def _send(socket: WebSocket, client: Client) -> None:
             while client.events:
                 data = client.events.popleft()
                 await (socket.send_text(data) if isinstance(data, str) else socket.send_bytes(data))
+                await asyncio.sleep(0)  # a tab that is gone is found out before the next
             if client.frame is not None:
                 frame, client.frame = client.frame, None
                 await socket.send_bytes(frame)
@@ -223,7 +224,7 @@ def server(page: Page, host: str, token: str | None) -> uvicorn.Server:
 def address(bound: socket.socket, host: str, token: str | None) -> str:
     """Where the page is to be found."""
     port = bound.getsockname()[1]
-    name = socket.gethostname() if host in ("0.0.0.0", "::") else host
+    name = socket.gethostname() if host in ("", "0.0.0.0", "::") else host
     name = f"[{name}]" if ":" in name and not name.startswith("[") else name
     return f"http://{name}:{port}/" + (f"?token={token}" if token else "")
 
