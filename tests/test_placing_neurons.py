@@ -1,4 +1,4 @@
-"""place_neurons: where learning begins, without changing what is learned; recent_samples_: what was last seen."""
+"""place_neurons: where learning begins; what is learned stays the same. recent_samples_: the last ones."""
 
 import numpy as np
 import pytest
