@@ -201,10 +201,10 @@ def test_a_neuron_that_is_looked_at_tells_its_facts(tab):
 def test_a_click_removes_and_a_button_adds(tab, stripes):
     tab.locator(".filter[data-neuron='2']").click()
     become(tab, "gaussianNeurons.frame.ids.length === 5")
-    assert tab.locator(".filter[data-neuron='2']").count() == 0
+    tab.locator(".filter[data-neuron='2']").wait_for(state="detached")  # drawn a little after the frame has come
     tab.locator("#add").click()
     become(tab, "gaussianNeurons.frame.ids.length === 6")
-    assert tab.locator(".filter[data-neuron='7']").count() == 1
+    tab.locator(".filter[data-neuron='7']").wait_for()
     assert setup_of(stripes).n_neurons == 6
 
 
@@ -372,6 +372,55 @@ def test_keys_do_what_buttons_do(tab, stripes):
     become(tab, "gaussianNeurons.frame.state === 'running'")
 
 
+def test_learned_widths_stand_on_the_grid(tab):
+    assert set(tab.locator(".filter .width").all_text_contents()) == {""}
+    tab.locator("#eta_sigma").fill("0.05")
+    tab.locator("#eta_sigma").press("Enter")
+    become(tab, "document.querySelector('.filter .width').textContent.startsWith('σ ')")
+
+
+def test_the_story_stays_while_its_run_goes_on(tabs, stripes):
+    tab = tabs(stripes.url)
+    start(tab, stripes, STRIPES)
+    assert tab.locator("#story").is_hidden()
+    tab.locator("#preset").select_option("figure1")
+    tab.locator("#story").wait_for()
+    tab.locator("#lambda").fill("0.4")  # as stories ask for
+    tab.locator("#lambda").press("Enter")
+    become(tab, "gaussianNeurons.scene.preset === null && gaussianNeurons.scene.setup.lambda === 0.4")
+    assert tab.locator("#story").is_visible()
+    assert tab.trouble == []
+
+
+def test_a_mark_may_take_the_place_of_the_last(tab):
+    marks = tab.evaluate(
+        """async () => {
+             const { Curves } = await import('/page/curves.js');
+             const canvas = () => document.createElement('canvas');
+             const curves = new Curves({ learned: canvas(), cost: canvas(), rate: canvas() });
+             curves.mark(10, 'μ₅ removed');
+             curves.mark(20, '3 points painted');
+             curves.mark(20, '6 points painted', true);
+             return curves.marks;
+           }"""
+    )
+    assert marks == [[10, "μ₅ removed"], [20, "6 points painted"]]
+
+
+def test_numbers_are_written_for_people(tab):
+    written = tab.evaluate(
+        """async () => {
+             const { counted, editable, measured, short } = await import('/page/numbers.js');
+             return [
+               ...[0, 9999, 9999.7, 1e6, 123456].map(counted), ...[5000, 0.25, -1.5e6].map(short),
+               ...[9.9996, 0, 0.581, 123.4, 1e-5].map(value => measured(value)), ...[5.3e11, 0.0074].map(editable),
+             ].map(text => text.replace('\u00a0', ' '));
+           }"""
+    )
+    wanted = "0|9,999|10.0 k|1.00 M|123 k|5 k|0.25|−1.5 M|10.0|0.000|0.581|123|1e−5|5.3e11|0.0074"
+    assert written == wanted.split("|")
+
+
 # ---- links, saving --------------------------------------------------------------------------------
 
 
@@ -474,10 +523,12 @@ def test_a_server_that_was_killed_and_comes_back_is_found_again(tabs):
         port = first.port
     tab.locator("#banner").wait_for()
     assert "lost" in tab.locator("#banner").inner_text().lower()
+    assert tab.locator("#state").text_content() == "Not connected"
     assert tab.locator(".filter").count() == 5  # still there to look at
     with served(STRIPES, port=port) as second:
         tab.locator("#banner").wait_for(state="hidden")
         become(tab, "gaussianNeurons.connection === 'open' && gaussianNeurons.frame?.seen > 100")
+        become(tab, "document.querySelector('#state').textContent === 'Running'")
         assert (setup_of(second).n_neurons, setup_of(second).width) == (5, 0.8)
         tab.locator("#pause").click()
         become(tab, "gaussianNeurons.frame.state === 'paused'")
@@ -642,6 +693,14 @@ CONTRAST = """() => {
   }
   return poor;
 }"""
+
+
+def test_chosen_colours_are_there_before_the_page_is(tabs, stripes):
+    tab = tabs(stripes.url)
+    tab.evaluate("localStorage.setItem('gaussian-neurons-theme', 'dark')")
+    tab.route("**/page/main.js", lambda route: route.abort())
+    tab.goto(stripes.url)
+    assert tab.evaluate("document.documentElement.dataset.theme") == "dark"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

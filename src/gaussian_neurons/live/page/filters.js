@@ -7,6 +7,7 @@ import { measured } from "./numbers.js";
 const LABELS_EVERY = 1000; // ms: more often a screen reader would never come to an end
 const WIDTHS_EVERY = 250; // ms
 const STATES = ["pushed out", "learned", "twin of a learned one"];
+const AT_ONCE = 128; // filters painted for one frame
 const MANY = 8; // when more go at once (K was lowered), nobody needs to see each one fade
 const LEAVING_FOR = 1500; // ms until a filter that the server kept is shown as before
 
@@ -21,6 +22,7 @@ export class Filters {
     this.labelledAt = 0;
     this.current = null; // the one filter that the tab key reaches
     this.touched = false;
+    this.turn = 0;
     new ResizeObserver(() => this.fit()).observe(room);
     window.addEventListener("resize", () => this.fit());
     this.listen();
@@ -118,10 +120,14 @@ export class Filters {
     const changed = this.arrange(frame.ids);
     const size = frame.centers.length / frame.ids.length;
     let relabel = changed;
+    // Hundreds take turns, so that no frame takes long; what is paused or new is drawn whole.
+    const turns = changed || frame.state !== "running" ? 1 : Math.ceil(frame.ids.length / AT_ONCE);
+    this.turn = (this.turn + 1) % turns || 0;
     frame.ids.forEach((id, k) => {
       const cell = this.cells.get(id);
       const dimmed = frame.learned[k] === 0 && id !== this.lookedAt;
-      cell.picture.show(frame.centers.subarray(k * size, (k + 1) * size), this.patch, dimmed);
+      const patch = frame.centers.subarray(k * size, (k + 1) * size);
+      if (k % turns === this.turn || id === this.lookedAt) cell.picture.show(patch, this.patch, dimmed);
       if (cell.learned === frame.learned[k]) return;
       cell.learned = frame.learned[k];
       cell.button.dataset.learned = cell.learned;
@@ -219,6 +225,6 @@ export class Filters {
     this.grid.style.setProperty("--columns", columns);
     this.grid.style.setProperty("--side", `${side}px`);
     this.grid.classList.toggle("small", small);
-    this.grid.classList.toggle("narrow", side < 64);
+    this.grid.classList.toggle("narrow", side < 58);
   }
 }

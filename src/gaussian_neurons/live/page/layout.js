@@ -21,7 +21,7 @@ export function bestGrid(room, count, patch) {
     const down = (height - gap * (rows - 1)) / rows - number;
     const side = Math.min(across, down);
     // A full last row is worth smaller filters: sixteen are four by four, as in the paper.
-    const score = Math.min(side, LARGEST) * (count / (rows * columns)) ** 2;
+    const score = Math.min(side, LARGEST) * (count / (rows * columns)) ** 1.5;
     if (score > best.score) best = { columns, side, score, small };
   }
   if (best.side < SMALLEST) {

@@ -112,7 +112,9 @@ class Path {
     if (!Number.isFinite(x) || !Number.isFinite(y)) return;
     const near = spacing * this.sparser;
     for (let k = 0; k < this.length; k++) {
-      if (Math.abs(x - this.points[2 * k]) > near || Math.hypot(x - this.points[2 * k], y - this.points[2 * k + 1]) > near) continue;
+      const dx = x - this.points[2 * k];
+      const dy = y - this.points[2 * k + 1];
+      if (dx * dx + dy * dy > near * near) continue;
       this.length = k + 1;
       return;
     }

@@ -14,11 +14,11 @@ export class Status {
   constructor() {
     this.shownAt = -Infinity;
     this.presets = [];
-    this.state = "connecting";
+    this.preset = null;
   }
 
   setScene(scene) {
-    const preset = this.presets.find(({ name }) => name === scene.preset);
+    const preset = this.storyOf(scene);
     write(find("#story-title"), preset ? `${preset.label}. ${preset.title}` : "");
     write(find("#story-hint"), preset?.hint ? preset.hint : "");
     find("#story").hidden = !preset;
@@ -32,6 +32,15 @@ export class Status {
     find("#unpaint").disabled = !scene.painted;
   }
 
+  /** The preset that this run began with: its story asks to move a slider, and must not vanish when one does. */
+  storyOf({ run, generation, preset }) {
+    const began = `${run} ${generation}`;
+    if (began !== this.began) this.preset = null;
+    this.began = began;
+    this.preset = preset ?? this.preset;
+    return this.presets.find(({ name }) => name === this.preset);
+  }
+
   /** Nothing has come yet of this run. */
   wait() {
     this.shownAt = -Infinity;
@@ -39,7 +48,7 @@ export class Status {
   }
 
   show(frame, now) {
-    const changed = frame.state !== this.state;
+    const changed = frame.state !== document.body.dataset.state; // which a lost connection changes, too
     if (!changed && now - this.shownAt < EVERY) return;
     this.shownAt = now;
     find("#stage").classList.remove("waiting");
@@ -55,7 +64,6 @@ export class Status {
   }
 
   setState(state) {
-    this.state = state;
     document.body.dataset.state = state;
     write(find("#state"), STATES[state]);
     const running = state === "running";
@@ -80,5 +88,7 @@ export function showConnection(state, failures) {
   const banner = find("#banner");
   if (!isHere) write(banner.querySelector("span"), BANNERS[state === "lost" && failures >= HOPELESS ? "hopeless" : state]);
   banner.hidden = isHere;
-  if (state === "connecting") write(find("#state"), "Connecting");
+  if (state === "open") return; // the next frame tells
+  document.body.dataset.state = state;
+  write(find("#state"), state === "connecting" ? "Connecting" : "Not connected");
 }
