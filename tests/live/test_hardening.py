@@ -193,7 +193,7 @@ def test_a_tab_that_is_gone_is_sent_no_more_of_what_waits():
             client.tell(f"{number}", is_frame=False)
         task = asyncio.create_task(serving._send(socket, client))
         asyncio.get_running_loop().call_soon(setattr, socket, "is_gone", True)
-        await task
+        await asyncio.wait_for(task, 5)
         return socket.sent
 
     assert asyncio.run(sending()) < 5
