@@ -63,11 +63,13 @@ def test_no_host_is_nobodys_even_where_all_addresses_are_listened_on():
 
 def test_cookies_of_others_do_not_hide_the_token(guarded):
     for others in ('{{"a": 1}}; {}', "a b; c[0]=1; {}; k=\xe9", "é={{; {}; ="):
-        assert asked(guarded, Cookie=others.format(f"{guard.COOKIE}={guarded.token}"))[0] == 200
+        assert (
+            asked(guarded, Cookie=others.format(f"{guard.COOKIE}-{guarded.port}={guarded.token}"))[0] == 200
+        )
 
 
 def test_a_token_in_the_address_is_taken_out_of_it_even_where_it_is_known(guarded):
-    known = f"{guard.COOKIE}={guarded.token}"
+    known = f"{guard.COOKIE}-{guarded.port}={guarded.token}"
     status, headers, _ = asked(guarded, f"/?K=3&token={guarded.token}", Cookie=known)
     assert (status, headers["location"]) == (303, "/?K=3")
     assert asked(guarded, "/?K=3", Cookie=known)[0] == 200

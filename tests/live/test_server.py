@@ -144,7 +144,7 @@ def test_a_token_is_asked_for_at_other_addresses():
         assert asked(open_to_others, Cookie=f"{guard.COOKIE}=wrong")[0] == 401
         assert asked(open_to_others, Cookie="\xff;;=")[0] == 401
         assert asked(open_to_others, Cookie=known, Host="evil.example")[0] == 403
-        assert asked(open_to_others, Cookie=known, Host="192.168.1.5:80")[0] == 200
+        assert asked(open_to_others, Cookie=known, Host=f"192.168.1.5:{open_to_others.port}")[0] == 200
         with Tab(open_to_others.port, headers={"Cookie": known}) as friend:
             assert friend.next("welcome")
         with pytest.raises(InvalidStatus):

@@ -82,7 +82,8 @@ class Guard:
 
     def _knows(self, scope: Scope) -> bool:
         cookies = (cookie.strip().partition("=") for cookie in _header(scope, b"cookie").split(";"))
-        return any(name == COOKIE and self._is_token(value) for name, _, value in cookies)
+        wanted = _cookie_of(scope)
+        return any(name == wanted and self._is_token(value) for name, _, value in cookies)
 
     def _given(self, scope: Scope) -> bool:
         """Whether the address has the token in it, where it is kept from then on."""
@@ -100,7 +101,7 @@ class Guard:
         if scope["path"] == DOCUMENT and any(map(self._is_token, given)):
             rest = urlencode([(name, value) for name, value in query if name != "token"])
             where = f"{DOCUMENT}?{rest}" if rest else DOCUMENT
-            cookie = f"{COOKIE}={self.token}; HttpOnly; SameSite=Lax; Path=/"
+            cookie = f"{_cookie_of(scope)}={self.token}; HttpOnly; SameSite=Lax; Path=/"
             headers = [(b"location", where.encode("latin-1")), (b"set-cookie", cookie.encode())]
             await _respond(send, 303, "", headers)
             return
@@ -123,6 +124,12 @@ def new_token() -> str:
 def _header(scope: Scope, name: bytes) -> str:
     """A header, empty where it is missing; one that is there twice is all of it, and so no right one."""
     return b"; ".join(value for key, value in scope["headers"] if key.lower() == name).decode("latin-1")
+
+
+def _cookie_of(scope: Scope) -> str:
+    """What the cookie is called: browsers tell ports apart by nothing else."""
+    port = _header(scope, b"host").rpartition(":")[2]
+    return f"{COOKIE}-{port}" if port.isdecimal() else COOKIE
 
 
 def _query(scope: Scope) -> list[tuple[str, str]]:
