@@ -28,6 +28,7 @@ export class Plane {
     this.scene = null;
     this.frame = null;
     this.selected = null;
+    this.about = null; // whose surface is asked for; null: as the surface likes
     this.changed = true;
     this.asked = 0;
     this.last = 0;
@@ -81,8 +82,15 @@ export class Plane {
   }
 
   select(id) {
+    if (!this.pointer.grabbed) this.showSurfaceOf(id);
     if (id === this.selected) return;
     this.selected = id;
+    this.change();
+  }
+
+  /** Not while dragging: who pushes a neuron around wants to see how the surface of another one gives way. */
+  showSurfaceOf(id) {
+    this.about = id;
     this.change();
   }
 
@@ -116,12 +124,12 @@ export class Plane {
 
   /** Everything that glides or fades goes one step; whether any of it goes on. */
   advance(now, passed) {
-    const { view, neurons, samples, surface, selected } = this;
+    const { view, neurons, samples, surface, about } = this;
     const still = calm();
     let moving = view.step(passed);
     moving = neurons.step(still ? 1e9 : passed, 0.15 / view.scale) || moving;
     moving = samples.step(now, still) || moving;
-    surface.update({ view, neurons, samples, selected, lambda: this.scene.setup.lambda });
+    surface.update({ view, neurons, samples, selected: about, lambda: this.scene.setup.lambda });
     moving = surface.step(passed, still) || moving;
     return moving;
   }

@@ -132,6 +132,8 @@ export class PlanePointer {
       this.tell();
       this.plane.neurons.release();
       this.handlers.onRelease?.();
+    } else if (this.grabbed) {
+      this.plane.showSurfaceOf(this.grabbed.id); // a click
     }
     if (this.painting) clearInterval(this.painting.timer);
     this.grabbed = this.painting = null;

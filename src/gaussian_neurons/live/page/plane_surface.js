@@ -83,11 +83,11 @@ export class SurfaceLayer {
 
   /**
    * Where none is selected: who responds most to x, or, to recent ones, who does in most cases. It is kept as long as
-   * it is there and learned: a map that is about another neuron each time cannot be read.
+   * it is there, and for recent ones learned: a map that is about another neuron each time cannot be read.
    */
   choose(neurons, places) {
     const before = neurons.indexOf(this.neuron);
-    if (before >= 0 && (neurons.learned[before] || !neurons.learned.some(Boolean))) return before;
+    if (before >= 0 && (this.mode === "sample" || neurons.learned[before])) return before;
     if (places.length === 2) return strongest(neurons.targets, neurons.widths, places[0], places[1]);
     const wins = new Map();
     for (let n = 0; n < places.length; n += 2) {
