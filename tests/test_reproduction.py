@@ -227,7 +227,7 @@ def undisturbed(tmp_path_factory):
     return out
 
 
-@pytest.mark.parametrize(("how", "jobs"), [("kill", 1), ("ctrl-c", 1), ("kill", 2)])
+@pytest.mark.parametrize(("how", "jobs"), [("ctrl-c", 1), ("kill", 2)])
 def test_a_run_that_is_broken_off_carries_on_to_the_same_bits(tmp_path, undisturbed, how, jobs):
     disturbed = start(tmp_path / "out", *WORDS, jobs=jobs)
     wait_for_a_checkpoint(tmp_path / "out", disturbed)

@@ -151,4 +151,4 @@ def _file(source: Any) -> Any:
     uneven = reading.uneven(rows, opened.labels)
     if uneven is not None:
         warn(uneven)
-    return sources.from_rows(rows, path.name, tuple(code))
+    return sources.from_rows(rows, path.name, tuple(code), uneven)

@@ -62,13 +62,11 @@ def start(run: "Run", client: int, setup: Any) -> None:
 
 
 def preset(run: "Run", client: int, name: str) -> None:
-    """A new trial with the settings of a figure. The seed stays, and within a mode the speed."""
+    """A new trial with the settings of a figure; the seed stays."""
     if name not in run.presets:
         raise ValueError(f"there is no preset {shown(name)}; there are {', '.join(run.presets)}.")
-    now, setup = run.trial.setup, run.presets[name].setup
-    same = run.sources.mode(now.data) == run.sources.mode(setup.data)
     run.chosen = name
-    run.begin(replace(setup, seed=now.seed, speed=now.speed if same else setup.speed))
+    run.begin(replace(run.presets[name].setup, seed=run.trial.setup.seed))
     run.running = True
 
 

@@ -19,8 +19,8 @@ def read(text: str) -> Command:
 
     Examples
     --------
-    >>> read('{"do": "remove", "neuron": 5}')
-    ('remove', {'neuron': 5})
+    >>> read('{"do": "reset", "seed": "new"}')
+    ('reset', {'seed': 'new'})
     """
     try:
         message = json.loads(text, parse_constant=_no_number)

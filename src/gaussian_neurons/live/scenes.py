@@ -31,7 +31,7 @@ def scene(trial: Trial, sources: Sources, preset: Preset | None) -> dict[str, An
         "mode": trial.mode,
         "setup": setup.told(),
         "preset": None if preset is None else preset.name,
-        "note": None if preset is None else preset.note,
+        "note": _note(source, preset),
         "data": source.text,
         "ranges": ranges(setup, trial),
         "patch": list(source.patch(setup)) if isinstance(source, Images) else None,
@@ -40,6 +40,12 @@ def scene(trial: Trial, sources: Sources, preset: Preset | None) -> dict[str, An
         "points": len(source.points) if isinstance(source, Points) else None,
         "painted": source.added if isinstance(source, Points) else None,
     }
+
+
+def _note(source: Images | Points, preset: Preset | None) -> str | None:
+    if isinstance(source, Points):
+        return source.note
+    return None if preset is None else preset.note
 
 
 def _classes(source: Images) -> list[dict[str, Any]] | None:

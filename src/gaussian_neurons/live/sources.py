@@ -25,7 +25,7 @@ LARGEST = 1e14  # coordinate
 LOOKED_AT = 1000  # points by which a width is judged
 MIXED = 3000  # points of a mixture
 PLANE_SPEED = 2000.0  # samples a second with which the plane begins: slow enough to see them go
-CLUSTERS, SPREAD, NOISE = 7, 0.035, 0.02  # of a mixture
+CLUSTERS, SPREAD, NOISE = 7, 0.035, 0.01  # of a mixture
 WIDTH_PER_VARIANCE = 3  # in each column: what the README recommends
 NAMES = {
     "mnist-sample": "MNIST, 5,000 digits",
@@ -81,6 +81,7 @@ class Points:
     code: tuple[str, ...]  # Python that reads them
     added: int = 0  # of the points, the last so many
     start: Array | None = None  # (2, 2) where neurons start, where that is no accident
+    note: str | None = None  # what whoever looks at them should know
 
     def stream(self, setup: Setup) -> Stream:
         """The points in a new random order on every pass."""
@@ -225,7 +226,7 @@ def one_sample() -> Points:
     )
 
 
-def from_rows(rows: Array, name: str, code: tuple[str, ...]) -> Points:
+def from_rows(rows: Array, name: str, code: tuple[str, ...], note: str | None = None) -> Points:
     """Rows with two columns: all of them, or as many as can be shown.
 
     Parameters
@@ -233,6 +234,7 @@ def from_rows(rows: Array, name: str, code: tuple[str, ...]) -> Points:
     rows : (n, 2)
     name : of the file
     code : the Python that reads them as `points`
+    note : what whoever looks at them should know
     """
     points: Array = np.asarray(rows, np.float64)
     spread = float(np.ptp(points, axis=0).max()) if len(points) else 0.0
@@ -251,7 +253,7 @@ def from_rows(rows: Array, name: str, code: tuple[str, ...]) -> Points:
     flat = high <= low  # a column that never changes has no width to start in
     low, high = np.where(flat, low - 0.5, low), np.where(flat, high + 0.5, high)
     some = np.random.default_rng(0).permutation(points)[:LOOKED_AT]
-    return Points(points, low, high, text, automatic_width(some), tuple(lines))
+    return Points(points, low, high, text, automatic_width(some), tuple(lines), note=note)
 
 
 def defaults(name: str, source: Source) -> Setup:

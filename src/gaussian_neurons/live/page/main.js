@@ -35,7 +35,9 @@ const connection = new Connection(`${location.protocol === "https:" ? "wss" : "w
 
 /** Sends a message; without a connection the banner has said so already. */
 const send = (message) => connection.send(message);
-const remove = (neuron) => send({ do: "remove", neuron });
+/** About a neuron: of this start, since numbers begin anew with the next. */
+const about = (message) => send({ ...message, generation: page.scene?.generation });
+const remove = (neuron) => about({ do: "remove", neuron });
 const look = (id) => {
   inspector.look(id);
   filters.mark(id);
@@ -47,12 +49,12 @@ const filters = new Filters(find("#filters"), find("#show"), { onLook: look, onR
 const strip = new SampleStrip(find("#samples"));
 const curves = new Curves({ learned: find("#curve-learned"), cost: find("#curve-cost"), rate: find("#curve-rate") });
 const inspector = new Inspector(find("#inspector"), {
-  onAsk: (neuron) => send({ do: "look", neuron }),
+  onAsk: (neuron) => about({ do: "look", neuron }),
   onRemove: remove,
   onClose: () => look(null),
 });
 const plane = new Plane(find("#plane"), {
-  onMove: (neuron, to) => send({ do: "move", neuron, to }),
+  onMove: (neuron, to) => about({ do: "move", neuron, to }),
   onRelease: () => send({ do: "release" }),
   onPaint: (points) => send({ do: "paint", points }),
   onRemove: remove,
