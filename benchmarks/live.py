@@ -79,6 +79,8 @@ def measure(turns: int, seconds: float) -> dict:
 
 def draw(folder: Path) -> None:
     """The page in both modes, as a picture each."""
+    from PIL import Image
+
     folder.mkdir(parents=True, exist_ok=True)
     with page() as (tab, url):
         tab.goto(url)
@@ -95,8 +97,12 @@ def draw(folder: Path) -> None:
         time.sleep(5.0)
         tab.locator("#plane").focus()
         tab.keyboard.press("]")
+        tab.keyboard.press("]")
+        tab.locator("#pause").focus()
         time.sleep(1.0)
         tab.screenshot(path=folder / "plane.png")
+    for path in folder.glob("*.png"):
+        Image.open(path).convert("RGB").quantize(256).save(path, optimize=True)  # a third of the bytes
 
 
 @contextmanager
@@ -110,7 +116,7 @@ def page():
             own = engine.chromium.executable_path
             path = next(filter(None, map(shutil.which, (own, "chromium", "google-chrome"))))
             browser = engine.chromium.launch(executable_path=path, args=["--no-sandbox"])
-            yield browser.new_page(viewport={"width": 1280, "height": 860}), url
+            yield browser.new_page(viewport={"width": 1440, "height": 900}), url
             browser.close()
     finally:
         server.terminate()
