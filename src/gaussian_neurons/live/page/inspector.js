@@ -1,7 +1,7 @@
 // Facts about the neuron that is looked at, its filter, and the patches that it responds to most.
 
 import { PatchCanvas } from "./colours.js";
-import { measured, percent } from "./numbers.js";
+import { measured, percent, plain } from "./numbers.js";
 
 const FACTS_EVERY = 200; // ms: numbers that change faster cannot be read
 const ASK_EVERY = 330; // ms between questions for the strongest patches
@@ -71,7 +71,7 @@ export class Inspector {
     const facts = {
       number: this.id,
       state: STATES[frame.learned[k]],
-      width: measured(frame.widths[k]),
+      width: plain(frame.widths[k], 3),
       distance: measured(frame.distance[k]),
       cosine: measured(frame.cosine[k]),
       share: percent(frame.share[k]),
