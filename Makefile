@@ -1,6 +1,7 @@
 # Each target sets itself up in .venv: a bare clone, python3, a C++ compiler and a package index suffice.
 PYTHON ?= python3
 BIN := .venv/bin
+export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell nproc 2>/dev/null || echo 2)
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard native/*)
 
 .PHONY: demo live test lint format bench bench-quality bench-peers bench-live bench-repulsion pictures help clean
@@ -12,7 +13,8 @@ live: .venv/ready-demo  ## watch neurons learn, in the browser
 	@$(BIN)/gaussian-neurons live $(OPTIONS)
 
 test: .venv/ready-dev  ## all tests
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist worksteal -m "not alone"
+	@$(BIN)/python -m pytest -m alone
 
 lint: .venv/ready-dev  ## style, types, layers
 	@$(BIN)/ruff check .

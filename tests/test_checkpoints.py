@@ -17,6 +17,10 @@ from gaussian_neurons import GaussianNeurons, persistence
 from gaussian_neurons.sampling import Rows, rows_from_file
 from tests.runs import X, interrupt_after, model_of, same
 
+# An interrupt that hits Python's own clean-up after a thread is ignored by Python, which says so.
+LOST = "ignore:Exception ignored in.*WeakSet:pytest.PytestUnraisableExceptionWarning"
+pytestmark = [pytest.mark.alone, pytest.mark.filterwarnings(LOST)]
+
 # ---- checkpoints ------------------------------------------------------------------------------------
 
 

@@ -12,6 +12,10 @@ from gaussian_neurons.bad_rows import BadRow
 from gaussian_neurons.sampling import Iterated, Rows
 from tests.runs import X, interrupt_after, model_of, same
 
+# An interrupt that hits Python's own clean-up after a thread is ignored by Python, which says so.
+LOST = "ignore:Exception ignored in.*WeakSet:pytest.PytestUnraisableExceptionWarning"
+pytestmark = [pytest.mark.alone, pytest.mark.filterwarnings(LOST)]
+
 
 @pytest.mark.parametrize("source", ["seekable", "iterable"])
 def test_an_interrupt_loses_nothing(source, tmp_path):

@@ -18,6 +18,8 @@ from gaussian_neurons.live import server as serving
 from tests.live.serving import MIXTURE, STRIPES, served, wait_for
 from tests.live.test_server import asked
 
+pytestmark = pytest.mark.alone
+
 
 @pytest.fixture(scope="module")
 def stripes():

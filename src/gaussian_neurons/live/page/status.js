@@ -48,7 +48,9 @@ export class Status {
   }
 
   show(frame, now) {
-    const changed = frame.state !== document.body.dataset.state; // which a lost connection changes, too
+    // A lost connection changes the state, too, and a frame that came before it says nothing against that.
+    const { connection, state } = document.body.dataset;
+    const changed = connection === "open" && frame.state !== state;
     if (!changed && now - this.shownAt < EVERY) return;
     this.shownAt = now;
     find("#stage").classList.remove("waiting");
