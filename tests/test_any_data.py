@@ -174,6 +174,7 @@ def test_a_bad_row_changes_nothing_wherever_it_is(tmp_path, before, row):
     assert same(model.partial_fit(STREAM[before:]), untouched.partial_fit(STREAM[before:]))
 
 
+@pytest.mark.alone
 def test_an_interrupt_leaves_layers_that_belong_together_and_learn_on():
     X = np.tile(mixture(6, 40, n=5000)[0], (40, 1))
     model = learned(X[:2000])

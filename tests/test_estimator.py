@@ -293,6 +293,7 @@ def test_removing_what_is_not_there_is_refused(model, indices, message):
 # ---- interrupts, threads, copies --------------------------------------------------------------------
 
 
+@pytest.mark.alone
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs a timer signal")
 @pytest.mark.parametrize("fixed", [True, False])
 def test_an_interrupt_leaves_a_model_that_counts_what_it_learned(fixed):

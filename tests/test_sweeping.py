@@ -197,6 +197,7 @@ def test_data_that_cannot_be_swept():
             sweep(data, **QUICK | {"n_jobs": 2})
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_an_interrupt_ends_a_sweep(jobs):
     timer = interrupt_after(1.5)
