@@ -2,6 +2,7 @@
 
     python -m benchmarks.live [--turns N] [--seconds S] [--json FILE]
     python -m benchmarks.live --pictures FOLDER     # of the page, for docs/live.md
+    python -m benchmarks.live --removals            # how often a removed filter of Figure 2a is learned again
 
 A server runs in a process of its own, on data that needs no download. Turn by turn, a real Chromium
 (headless: it draws without a graphics card) watches one of the paper's figures for some seconds, and then
@@ -18,13 +19,17 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager
+from copy import deepcopy
 from pathlib import Path
 
+import numpy as np
+
 from benchmarks.speed import processor
-from gaussian_neurons.experiments import figure2a, figure4, figure5d
+from gaussian_neurons.experiments import figure2a, figure4, figure5d, places
 from gaussian_neurons.experiments.layer import Layer
 from gaussian_neurons.live.sources import Sources
 
+SETTLED = 1_000_000  # samples after which filters stand
 LEAST = 0.7  # of the speed without a page
 FIGURES: dict[str, tuple[Layer, str]] = {
     "figure2a": (figure2a.Config(), "mnist-sample"),
@@ -77,17 +82,51 @@ def measure(turns: int, seconds: float) -> dict:
     return found
 
 
+def removals(seeds: int) -> None:
+    """Each learned filter of Figure 2a, removed from where all of them stand: who finds its pattern again."""
+    sources, layer = Sources(), figure2a.Config()
+    found: list[
+        tuple[int, list[bool]]
+    ] = []  # rank by share, and after each million whether it is there again
+    for seed in range(seeds):
+        model = layer.neurons(seed)
+        model.learn(layer.stream(sources.load("mnist-sample", seed), seed), SETTLED, progress=False)
+        learned = np.flatnonzero(model.learned_)
+        order = learned[np.argsort(-model.diagnosis_.share[learned], kind="stable")]
+        for rank, neuron in enumerate(order):
+            print(f"seed {seed}, filter {rank + 1} of {len(order)}", file=sys.stderr)
+            other, center = deepcopy(model), model.centers_[neuron]
+            other.remove_neurons([neuron])
+            stream = layer.stream(sources.load("mnist-sample", seed), seed).seek(SETTLED)
+            there = []
+            for _ in range(2):
+                other.learn(stream, 1_000_000, progress=False)
+                there.append(bool(places.same(other.centers_[other.learned_], center).any()))
+            found.append((rank, there))
+    print(f"{len(found)} filters of {seeds} seeds, each removed after {SETTLED:,} samples\n")
+    print("| filter, by its share | after a million samples | after two |")
+    print("| --- | --- | --- |")
+    for name, ranks in (
+        ("all", range(99)),
+        ("largest", range(1)),
+        ("second", range(1, 2)),
+        ("others", range(2, 99)),
+    ):
+        chosen = [there for rank, there in found if rank in ranks]
+        cells = (f"{sum(one[k] for one in chosen)} of {len(chosen)}" for k in (0, 1))
+        print(f"| {name} | {' | '.join(cells)} |")
+
+
 def draw(folder: Path) -> None:
     """The page in both modes, as a picture each."""
-    from PIL import Image
-
     folder.mkdir(parents=True, exist_ok=True)
     with page() as (tab, url):
         tab.goto(url)
         tab.locator("#preset option[data-preset]").first.wait_for(state="attached")
         watched(tab, "figure2a", 1.0)
-        tab.locator(".filter[data-learned='1']").nth(1).click()
-        time.sleep(1.0)
+        share = "(({ids, share}) => ids[share.indexOf(Math.max(...share))])(gaussianNeurons.frame)"
+        tab.locator(f".filter[data-neuron='{tab.evaluate(share)}']").click()
+        tab.locator("#toasts").get_by_text("has learned what").wait_for()
         tab.locator(".filter[data-learned='1']").nth(2).hover()
         time.sleep(1.0)
         tab.screenshot(path=folder / "filters.png")
@@ -98,11 +137,9 @@ def draw(folder: Path) -> None:
         tab.locator("#plane").focus()
         tab.keyboard.press("]")
         tab.keyboard.press("]")
-        tab.locator("#pause").focus()
+        tab.evaluate("document.activeElement.blur()")
         time.sleep(1.0)
         tab.screenshot(path=folder / "plane.png")
-    for path in folder.glob("*.png"):
-        Image.open(path).convert("RGB").quantize(256).save(path, optimize=True)  # a third of the bytes
 
 
 @contextmanager
@@ -143,7 +180,11 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=3.0)
     parser.add_argument("--json", type=Path)
     parser.add_argument("--pictures", type=Path, metavar="FOLDER")
+    parser.add_argument("--removals", action="store_true")
     options = parser.parse_args()
+    if options.removals:
+        removals(10)
+        return
     if options.pictures:
         draw(options.pictures)
         return

@@ -1,5 +1,6 @@
 """A server in a thread of this process, and tabs that talk to it without a browser."""
 
+import http.client
 import json
 import threading
 import time
@@ -13,7 +14,7 @@ from gaussian_neurons.live.server import Page, listen, server
 from gaussian_neurons.live.setup import Setup
 from gaussian_neurons.live.sources import Images, Sources
 
-PATIENCE = 20.0  # seconds
+PATIENCE = 60.0  # seconds; machines that test are busy
 
 
 def stripes(count=20, side=12):
@@ -40,9 +41,14 @@ MIXTURE = Setup("mixture", 8, 0.01, learning_rate=0.001, speed=2000.0)
 class Served:
     """A server that runs."""
 
-    def __init__(self, page, port, stop):
+    def __init__(self, page, port, stop, connections):
         self.page, self.port, self.stop = page, port, stop
+        self.connections = connections  # that are open
         self.url = f"http://127.0.0.1:{port}/"
+
+    def ask(self, question):
+        """The answer to a question about the trial."""
+        return self.page.run.ask(question).result(PATIENCE)
 
     def tab(self, **hello):
         return Tab(self.port, **hello)
@@ -63,7 +69,7 @@ def served(setup=STRIPES, sources=None, host="127.0.0.1", token=None, port=0):
 
     try:
         wait_for(lambda: running.started)
-        yield Served(page, bound.getsockname()[1], stop)
+        yield Served(page, bound.getsockname()[1], stop, running.server_state.connections)
     finally:
         stop()
 
@@ -77,10 +83,21 @@ def wait_for(condition, seconds=PATIENCE):
     return answer
 
 
+def asked(served, path="/", method="GET", **headers):
+    """Status, headers and text of an answer."""
+    connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=10)
+    given = {"Host": f"127.0.0.1:{served.port}"} | {k.replace("_", "-"): v for k, v in headers.items()}
+    connection.request(method, path, headers=given)
+    answer = connection.getresponse()
+    body = answer.read()
+    connection.close()
+    return answer.status, dict(answer.getheaders()), body
+
+
 class Tab:
     """A page without a browser."""
 
-    def __init__(self, port, origin=None, greet=True, headers=None, queue=None, **hello):
+    def __init__(self, port, origin=None, greet=True, headers=None, queue=None, sock=None, **hello):
         self._opened = connect(
             f"ws://127.0.0.1:{port}/live",
             origin=origin or f"http://127.0.0.1:{port}",
@@ -89,6 +106,7 @@ class Tab:
             max_queue=queue,
             close_timeout=1,
             compression=None,
+            **({} if sock is None else {"sock": sock}),
         )
         self.socket = self._opened.__enter__()
         if greet:

@@ -10,8 +10,9 @@ import urllib.request
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
-from gaussian_neurons.cli import living
+from gaussian_neurons.cli import app, living
 from gaussian_neurons.cli.reading import Data
 from gaussian_neurons.live.setup import DATA, Setup
 from gaussian_neurons.live.sources import Images, Points, defaults, from_rows
@@ -73,6 +74,25 @@ def test_other_addresses_get_a_token_that_is_printed_once(server):
     assert token not in rest + errors
 
 
+@pytest.mark.parametrize(
+    ("options", "opens"), [([], True), (["--no-browser"], False), (["--host", ""], False)]
+)
+def test_a_browser_is_opened_but_never_told_a_token(monkeypatch, options, opens):
+    """What a browser is told to open stands in the list of processes, for everybody on the machine."""
+
+    def serve(page, bound, host, token, ready):
+        ready()
+        bound.close()
+
+    opened = []
+    monkeypatch.setattr("gaussian_neurons.live.server.serve", serve)
+    monkeypatch.setattr(living, "_open", opened.append)
+    done = CliRunner().invoke(app, ["live", "--data", "mixture", "--port", "0", *options])
+    assert done.exit_code == 0, done.output
+    assert bool(opened) is opens
+    assert not any("token" in where for where in opened)
+
+
 def test_two_columns_are_points(tmp_path):
     path = tmp_path / "points.csv"
     path.write_text("x,y,name\n" + "".join(f"{k},{k % 3},a\n" for k in range(50)))
@@ -80,6 +100,7 @@ def test_two_columns_are_points(tmp_path):
     assert isinstance(points, Points)
     assert points.points.shape == (50, 2)
     assert points.text == "points.csv: 50 points"
+    assert points.axes == ("x", "y")
     again = {"np": np}
     exec("\n".join(points.code), again)
     assert (again["points"] == points.points).all()
@@ -88,6 +109,7 @@ def test_two_columns_are_points(tmp_path):
 def test_without_names_columns_are_counted(tmp_path):
     np.savetxt(tmp_path / "plain.csv", np.arange(12.0).reshape(6, 2), delimiter=",")
     points = opened(tmp_path / "plain.csv")
+    assert points.axes is None
     again = {"np": np}
     exec("\n".join(points.code), again)
     assert (again["points"] == points.points).all()

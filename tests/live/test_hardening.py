@@ -1,6 +1,5 @@
-"""What somebody might try against the server: odd headers, floods, silence, a disk that is full."""
+"""What somebody might try against the server: odd headers, floods, a disk that is full."""
 
-import asyncio
 import itertools
 import json
 import threading
@@ -8,23 +7,15 @@ import time
 
 import numpy as np
 import pytest
-from starlette.websockets import WebSocketDisconnect
 from typer.testing import CliRunner
 from websockets.exceptions import ConnectionClosed
 
 from gaussian_neurons.cli import app
 from gaussian_neurons.live import guard, run
 from gaussian_neurons.live import server as serving
-from tests.live.serving import MIXTURE, STRIPES, served, wait_for
-from tests.live.test_server import asked
+from tests.live.serving import MIXTURE, STRIPES, asked, served, wait_for
 
 pytestmark = pytest.mark.alone
-
-
-@pytest.fixture(scope="module")
-def stripes():
-    with served(STRIPES) as one:
-        yield one
 
 
 @pytest.fixture(scope="module")
@@ -87,14 +78,16 @@ def test_a_token_of_any_letters_is_only_wrong(guarded, token):
 
 
 def slowed(monkeypatch, seconds):
-    """Commands that change K take so long."""
-    change = run.COMMANDS["set"]
+    """Commands that change K take so long; each is noted when it begins."""
+    change, begun = run.COMMANDS["set"], []
 
     def slow(*arguments, **named):
+        begun.append(named)
         time.sleep(seconds)
         change(*arguments, **named)
 
     monkeypatch.setitem(run.COMMANDS, "set", slow)
+    return begun
 
 
 def flood(tab, end):
@@ -127,14 +120,12 @@ def test_a_tab_that_floods_keeps_nobody_else_waiting(monkeypatch):
         threads = flood(loud, end)
         try:
             wait_for(lambda: one.page.run._queue.qsize() >= run.MOST_WAITING - 1)
-            begin = time.monotonic()
             with one.tab() as other:
                 assert other.next("welcome")
                 seen = other.frame()["seen"]
                 assert other.frame(where=lambda frame: frame["seen"] > seen)  # learning goes on
                 other.send("pause")
                 assert other.frame(where=lambda frame: frame["state"] == "paused")
-            assert time.monotonic() - begin < 5
         finally:
             end.set()
             loud.close()
@@ -143,64 +134,23 @@ def test_a_tab_that_floods_keeps_nobody_else_waiting(monkeypatch):
 
 
 def test_the_end_does_not_wait_for_commands_that_wait(monkeypatch):
-    slowed(monkeypatch, 0.3)
+    begun = slowed(monkeypatch, 0.3)
     with served(MIXTURE) as one, one.tab() as tab:
         tab.next("scene")
         for count in range(run.MOST_WAITING):
             tab.send("set", name="K", value=1 + count)
         wait_for(lambda: one.page.run._queue.qsize() > run.MOST_WAITING // 2)
-        begin = time.monotonic()
         one.stop()
-        assert time.monotonic() - begin < 3
+        assert len(begun) < run.MOST_WAITING // 2
+        assert one.page.run._queue.qsize() > 0
 
 
-def test_a_pause_is_shown_at_once_however_long_showing_takes(monkeypatch):
+def test_a_pause_is_shown_at_once_however_long_showing_takes():
     with served(STRIPES) as one, one.tab() as tab:
         tab.frame()
-        show = one.page.run._show
-
-        def slow():
-            time.sleep(0.2)
-            show()
-
-        monkeypatch.setattr(one.page.run, "_show", slow)
-        tab.frame()
-        tab.frame()
-        begin = time.monotonic()
-        tab.send("pause")
+        one.ask(lambda trial: setattr(one.page.run, "_showing", 100.0))
+        tab.send("pause")  # where learning went on, the next frame would be ten minutes away
         tab.frame(where=lambda frame: frame["state"] == "paused")
-        assert time.monotonic() - begin < 0.8  # where learning goes on, there are 1.4 between two frames
-
-
-def test_who_does_not_say_hello_is_not_waited_for(monkeypatch):
-    monkeypatch.setattr(serving, "GREETING", 0.2)
-    with served(STRIPES) as one, one.tab(greet=False) as silent, one.tab() as tab:
-        with pytest.raises(ConnectionClosed):
-            silent.socket.recv(timeout=5)
-        wait_for(lambda: len(one.page.clients) == 1)
-        time.sleep(0.3)
-        assert tab.frame()
-
-
-def test_a_tab_that_is_gone_is_sent_no_more_of_what_waits():
-    class Gone:
-        sent, is_gone = 0, False
-
-        async def send_text(self, text):
-            if self.is_gone:
-                raise WebSocketDisconnect
-            self.sent += 1
-
-    async def sending():
-        socket, client = Gone(), serving.Client()
-        for number in range(100):
-            client.tell(f"{number}", is_frame=False)
-        task = asyncio.create_task(serving._send(socket, client))
-        asyncio.get_running_loop().call_soon(setattr, socket, "is_gone", True)
-        await asyncio.wait_for(task, 5)
-        return socket.sent
-
-    assert asyncio.run(sending()) < 5
 
 
 def test_the_address_has_a_name_where_all_are_listened_on():

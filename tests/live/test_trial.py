@@ -1,20 +1,16 @@
 """A trial: the same bits as the library alone, numbers that neurons keep, a script that repeats it all."""
 
-import json
-
 import numpy as np
 import pytest
 
 from gaussian_neurons import GaussianNeurons
-from gaussian_neurons.live.frames import decoded, encoded, pixels
-from gaussian_neurons.live.history import MOST_POINTS, History
-from gaussian_neurons.live.pace import LISTEN, MOST_ROWS, Pace
-from gaussian_neurons.live.presets import named, presets
+from gaussian_neurons.experiments import places
+from gaussian_neurons.live.script import MOST_NOTES
 from gaussian_neurons.live.setup import Setup
 from gaussian_neurons.live.sources import MOST_POINTS as MOST_IN_THE_PLANE
-from gaussian_neurons.live.sources import STAND_INS, Sources, defaults, from_rows, mixture, one_sample
+from gaussian_neurons.live.sources import defaults, mixture, one_sample
 from gaussian_neurons.live.trial import Trial
-from tests.live.serving import STRIPES, striped_sources, stripes
+from tests.live.serving import STRIPES, stripes
 
 
 @pytest.fixture
@@ -53,6 +49,51 @@ def test_before_the_first_sample_there_are_neurons_to_see(trial):
     assert arrays["samples"].shape == (0, 16)
     assert trial.facts() == {"seen": 0, "learned": 0, "cost": None}
     assert trial.strongest(1)["patches"].shape == (0, 16)
+
+
+def test_few_samples_teach_nobody(trial):
+    taught(trial, 1)
+    assert trial.model.learned_.any()
+    assert not trial.arrays()["learned"].any()
+    assert trial.facts()["learned"] == 0
+    taught(trial, 5000)
+    assert trial.facts()["learned"] == trial.model.learned_.sum() > 0
+
+
+def test_who_has_left_the_domain_is_told(trial):
+    assert not trial.arrays()["outside"].any()
+    taught(trial, 20_000)
+    centers = trial.model.centers_
+    assert (trial.arrays()["outside"] == ((centers < 0) | (centers > 1)).any(axis=1)).all()
+    assert trial.arrays()["outside"].any()
+
+
+def test_a_pattern_that_is_learned_again_is_told_once(trial):
+    taught(trial, 50_000)
+    which = int(np.flatnonzero(trial.learned)[0])
+    number, center = trial.ids[which], trial.model.centers_[which].copy()
+    trial.remove([number])
+    assert trial.found_again() == []
+    trial.model.move_neurons([0], centers=[center])
+    taught(trial, 20_000)  # it stays there, and answers
+    found = trial.found_again()
+    assert [old for old, _ in found] == [number]
+    assert places.same(trial.model.centers_[trial.index(found[0][1])], center)
+    assert trial.found_again() == []
+
+
+def test_in_the_plane_too_a_pattern_is_found_again():
+    trial = taught(in_the_plane(), 30_000)
+    which = int(np.flatnonzero(trial.learned)[0])
+    number, center = trial.ids[which], trial.model.centers_[which].copy()
+    trial.remove([number])
+    trial.change("sigma", trial.setup.changed({"sigma": 10.0}))  # all answer everywhere, but nobody came
+    assert trial.found_again() == []
+    trial.change("sigma", trial.setup.changed({"sigma": 0.01}))
+    trial.add(1, tuple(center))
+    taught(trial, 5000)
+    assert trial.found_again() == [(number, trial.ids[-1])]
+    trial.close()
 
 
 def test_neurons_keep_their_numbers(trial):
@@ -261,158 +302,24 @@ def test_a_script_says_what_it_does_not_repeat():
     trial = in_the_plane()
     taught(trial, 10)
     trial.paint(np.full((150, 2), 0.5))
-    assert "# here 150 points were added by hand" in trial.script()
-    for k in range(600):
-        trial.journal.note(k, f"model.remove_neurons([{k}])")
-    text = trial.journal.script(1000)
-    assert "more was done than the 500 changes" in text
-    assert len(text.splitlines()) < 1100
+    for _ in range(50):  # a stroke of the brush
+        taught(trial, 1)
+        trial.paint(np.full((2, 2), 0.5))
+    assert trial.script().count("# here points were added by hand") == 1
     trial.close()
 
 
-# ---- sources and presets --------------------------------------------------------------------------
-
-
-def test_presets_are_the_papers_settings():
-    found = presets(striped_sources())
-    assert list(found) == [
-        "figure1",
-        *(f"figure2{part}" for part in "abcdefg"),
-        *("figure3a", "figure3b", "figure4"),
-        *(f"figure5{part}" for part in "abcdef"),
-    ]
-    assert found["figure2a"].label == "Figure 2a"
-    assert found["figure2a"].setup == Setup("mnist-sample", 16, 1.0, 0.5, 0.1)
-    assert found["figure4"].setup == Setup("photographs", 50, 1.75, 0.01, 0.1)
-    assert found["figure2f"].setup.classes == (1,)
-    assert found["figure3a"].setup.width == pytest.approx(4.14, abs=0.005)
-    assert found["figure5d"].setup.width_learning_rate == 0.1
-    assert "MNIST is not here" in found["figure2a"].note
-    assert found["figure1"].note is None
-    assert named(found["figure2b"].setup, found, "figure2b") == "figure2b"
-    assert named(found["figure2b"].setup, found, None) == "figure2a"
-    assert named(Setup(width=3.3), found, None) is None
-    json.dumps([preset.told() for preset in found.values()], allow_nan=False)
-
-
-def test_what_is_not_here_is_said_once_for_all(tmp_path, monkeypatch):
-    monkeypatch.setenv("GAUSSIAN_NEURONS_DATA", str(tmp_path))
-    monkeypatch.setattr("gaussian_neurons.datasets.fetch.cache_directory", lambda: None)
-    sources = Sources()
-    sources.look()
-    told = {one["name"]: one for one in sources.known()}
-    assert not told["mnist"]["available"]
-    assert "MNIST is not here" in told["mnist"]["why"]
-    assert not told["file"]["available"]
-    assert told["mixture"]["available"]
-    assert [sources.here(name)[0] for name in STAND_INS] == list(STAND_INS.values())
-    with pytest.raises(FileNotFoundError, match="MNIST"):
-        sources.load("mnist", 0)
-
-
-def test_a_file_with_many_rows_is_shown_in_part():
-    rows = np.random.default_rng(0).normal(size=(50_000, 2)) * [1, 5] + [100, 0]
-    points = from_rows(rows, "many.csv", ("points = rows",))
-    assert points.points.shape == (MOST_IN_THE_PLANE, 2)
-    assert points.text == "many.csv: 20,000 of its 50,000 points, drawn at random"
-    again = {"rows": rows, "np": np}
-    exec("\n".join(points.code), again)
-    assert (again["points"] == points.points).all()
-
-
-def test_a_column_that_never_changes_still_has_a_domain():
-    points = from_rows(np.array([[1.0, 5.0], [2.0, 5.0]]), "flat.csv", ())
-    assert points.low.tolist() == [1.0, 4.5]
-    assert points.high.tolist() == [2.0, 5.5]
-
-
-# ---- frames, history, pace ------------------------------------------------------------------------
-
-
-def test_a_frame_goes_there_and_back():
-    arrays = {
-        "a": np.arange(5, dtype=np.float32),
-        "b": np.arange(6, dtype=np.uint8).reshape(2, 3),
-        "c": np.zeros((0, 4), np.uint8),
-        "d": np.array([7], np.int32),
-    }
-    message = encoded({"kind": "frame", "text": "μ₁"}, arrays)
-    facts, back = decoded(message)
-    assert facts == {"kind": "frame", "text": "μ₁"}
-    assert set(back) == set(arrays)
-    for name, array in arrays.items():
-        assert back[name].shape == array.shape
-        assert (back[name] == array).all()
-    offsets = [
-        one["offset"]
-        for one in json.loads(message[4 : 4 + int.from_bytes(message[:4], "little")])["arrays"].values()
-    ]
-    assert all(offset % 8 == 0 for offset in offsets)
-
-
-def test_pixels_span_from_below_the_domain_to_above_it():
-    assert pixels(np.array([-9.0, -0.5, 0.0, 0.5, 1.0, 1.5, 9.0])).tolist() == [0, 0, 64, 128, 191, 255, 255]
-
-
-def test_history_is_thinned_out_and_keeps_its_ends():
-    history = History()
-    for k in range(5000):
-        history.add(k, 1, None, 2.0)
-    assert 400 < len(history.points) <= MOST_POINTS
-    seen = [point[0] for point in history.points]
-    assert seen[0] == 0
-    assert seen[-1] > 4980
-    assert len(set(np.diff(seen))) == 1
-
-
-def test_marks_of_one_kind_at_once_are_one():
-    history = History()
-    history.mark(10, "lambda", "λ = 0.4", 0.0)
-    history.mark(20, "lambda", "λ = 0.3", 1.0)
-    history.mark(30, "lambda", "λ = 0.2", 9.0)
-    history.mark(40, "sigma", "σ = 1", 9.1)
-    assert history.marks == [(20, "λ = 0.3"), (30, "λ = 0.2"), (40, "σ = 1")]
-
-
-def test_a_given_speed_is_kept():
-    pace, now, learned = Pace(), 0.0, 0
-    pace.restart(now)
-    while now < 10.0:
-        now += pace.wait(now, 300.0) + 1e-4
-        rows = pace.rows(now, 300.0)
-        learned += rows
-        pace.learned(rows, now, now, learned)
-    assert learned == pytest.approx(3000, abs=10)
-    assert pace.speed() == pytest.approx(300, rel=0.05)
-
-
-def test_one_sample_in_two_seconds():
-    pace = Pace()
-    pace.restart(0.0)
-    assert pace.wait(0.0, 0.5) == 2.0
-    assert pace.rows(1.0, 0.5) == 0
-    assert pace.wait(1.0, 0.5) == pytest.approx(1.0)
-    assert pace.rows(2.0, 0.5) == 1
-
-
-def test_nothing_is_made_up_for_after_a_long_break():
-    pace = Pace()
-    pace.restart(0.0)
-    for _ in range(20):
-        pace.learned(16, 0.0, 1e-6, 0)
-    assert pace.rows(1000.0, 1000.0) <= 200
-
-
-def test_slices_grow_until_they_take_as_long_as_one_may_listen():
-    pace = Pace()
-    pace.restart(0.0)
-    for _ in range(30):
-        rows = pace.rows(0.0, None)
-        pace.learned(rows, 0.0, rows * 1e-6, 0)
-    assert LISTEN / 2 <= pace.rows(0.0, None) * 1e-6 <= 1.5 * LISTEN
-    for _ in range(30):
-        rows = pace.rows(0.0, None)
-        pace.learned(rows, 0.0, rows * 0.1, 0)
-    assert pace.rows(0.0, None) == 1
-    assert pace.rows(0.0, None, most=1) == 1
-    assert MOST_ROWS >= 1000
+def test_a_script_ends_where_more_was_done_than_it_keeps():
+    trial = in_the_plane()
+    for k in range(MOST_NOTES):
+        trial.journal.note(k, "model.set_params(inhibition=0.5)")
+    text = trial.journal.script(2 * MOST_NOTES)
+    assert "went on" not in text
+    assert text.count("model.learn(") == MOST_NOTES
+    for k in range(MOST_NOTES, MOST_NOTES + 100):
+        trial.journal.note(k, f"model.set_params(inhibition={k})")
+    text = trial.journal.script(2 * MOST_NOTES)
+    learned = [int(line[20:-1].replace("_", "")) for line in text.splitlines() if "model.learn(" in line]
+    assert sum(learned) == MOST_NOTES  # and not a sample with settings that were no longer
+    assert "here the run went on, with more than the 5,000 changes" in text
+    trial.close()

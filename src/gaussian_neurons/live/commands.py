@@ -17,7 +17,7 @@ SEEDS = 1 << 32
 TOLD = (ValueError, OSError, ModuleNotFoundError, FloatingPointError, MemoryError)  # what is said, not traced
 
 
-def hello(here: "Run", client: int, setup: Any, link: bool, run: str | None) -> None:
+def hello(here: "Run", client: int, setup: Any, link: bool, run: str | None, paused: bool) -> None:
     """Somebody has come: tell everything, and do as a link says."""
     here.watching.add(client)
     if len(here.watching) == 1:
@@ -28,6 +28,9 @@ def hello(here: "Run", client: int, setup: Any, link: bool, run: str | None) -> 
         began = _follow(here, client, setup, link, run)
     except TOLD as error:
         here.notice(client, "error", str(error).split("\n")[0])
+    if began or not here.touched:
+        here.running = not (here.waits or (paused and not link))
+        _show_a_sample(here)
     here.touched = True
     if not began:
         here.tell_all(client)
@@ -67,13 +70,21 @@ def preset(run: "Run", client: int, name: str) -> None:
         raise ValueError(f"there is no preset {shown(name)}; there are {', '.join(run.presets)}.")
     run.chosen = name
     run.begin(replace(run.presets[name].setup, seed=run.trial.setup.seed))
-    run.running = True
+    run.running = not run.waits
+    _show_a_sample(run)
 
 
 def reset(run: "Run", client: int, seed: str) -> None:
-    """The same from the start, or with another seed."""
+    """The same from the start, or with another seed; what was painted stays."""
     setup = run.trial.setup
-    run.begin(setup if seed == "same" else replace(setup, seed=(setup.seed + 1) % SEEDS))
+    run.begin(setup if seed == "same" else replace(setup, seed=(setup.seed + 1) % SEEDS), keep=True)
+    _show_a_sample(run)
+
+
+def _show_a_sample(run: "Run") -> None:
+    """Where it rests from the start and is about one sample, there must be one to see."""
+    if not run.running and not run.trial.seen and run.trial.setup.data == "one-sample":
+        run.learn(1)
 
 
 def change(run: "Run", client: int, name: str, value: Any) -> None:
@@ -84,9 +95,9 @@ def change(run: "Run", client: int, name: str, value: Any) -> None:
     if setup == run.trial.setup and not (name == "K" and len(run.trial.ids) != value):
         return
     run.trial.change(name, setup)
-    if name == "speed":
+    if name in ("speed", "K"):
         run.pace.restart(time.perf_counter())
-    else:
+    if name != "speed":
         run.trouble = ""
         run.mark(name, scenes.change_in_words(name, setup))
     run.tell_scene()
@@ -127,6 +138,8 @@ def add(run: "Run", client: int, count: int, at: tuple[float, float] | None) -> 
 
 def move(run: "Run", client: int, neuron: int, to: tuple[float, float]) -> None:
     """A neuron is taken in the hand, and held there."""
+    if neuron not in run.trial.ids:  # somebody else has removed it; whoever holds it will see that
+        return
     scenes.require_near(run.trial, [to])
     run.trial.hold(neuron, to)
     run.holding.setdefault(client, set()).add(neuron)
@@ -152,7 +165,6 @@ def noise(run: "Run", client: int, count: int) -> None:
 
 def _painted(run: "Run", points: Any, what: str) -> None:
     run.trial.paint(points)
-    run.new_points()
     run.mark("paint", f"points {what}")
     run.tell_scene()
 
@@ -160,7 +172,7 @@ def _painted(run: "Run", points: Any, what: str) -> None:
 def unpaint(run: "Run", client: int) -> None:
     """Points that were added are taken back."""
     run.trial.unpaint()
-    run.new_points()
+    run.tell_points()
     run.tell_scene()
 
 

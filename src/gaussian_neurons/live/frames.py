@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 
 ALIGNED = 8  # bytes: where arrays begin
-KINDS = {np.dtype(np.float32): "f4", np.dtype(np.uint8): "u1", np.dtype(np.int32): "i4"}
+KINDS = {np.dtype(kind): kind for kind in ("f4", "f8", "u1", "i4")}
 BELOW, RANGE = -0.5, 2.0  # what the 256 levels of a pixel span
 
 

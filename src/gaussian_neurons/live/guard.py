@@ -1,5 +1,6 @@
 """Who may talk to the server: the right Host, the right Origin, and where it is asked for, the token."""
 
+import asyncio
 import ipaddress
 import re
 import secrets
@@ -7,6 +8,8 @@ import socket
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
+
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Any]]
@@ -17,6 +20,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 COOKIE = "gaussian-neurons-token"
 NEEDS_TOKEN = 4401  # why a WebSocket is closed
 DOCUMENT = "/"
+PATIENCE = 10.0  # seconds for a whole request
 ADDRESS = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+?)\.?)(?::[0-9]{1,5})?", re.IGNORECASE)
 
 
@@ -114,6 +118,42 @@ class Guard:
             f"the token {what}. Open the address that gaussian-neurons live printed in its terminal, with "
             f"?token=... at its end.",
         )
+
+
+class Impatient(H11Protocol):
+    """HTTP that hangs up on whoever takes more than `PATIENCE` seconds for a request, however often a letter
+    of it arrives: a few hundred that never end would keep everybody else out."""
+
+    _waiting: asyncio.TimerHandle
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin to wait."""
+        super().connection_made(transport)
+        self._wait()
+
+    def on_response_complete(self) -> None:
+        """Begin to wait for the next request."""
+        self._wait()  # first: the next may be here already, and become a WebSocket
+        super().on_response_complete()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait no more."""
+        super().connection_lost(exc)
+        self._waiting.cancel()
+
+    def handle_websocket_upgrade(self, event: Any) -> None:
+        """Wait no more: a WebSocket stays open, and has rules of its own."""
+        self._waiting.cancel()
+        super().handle_websocket_upgrade(event)
+
+    def _wait(self) -> None:
+        if hasattr(self, "_waiting"):
+            self._waiting.cancel()
+        self._waiting = self.loop.call_later(PATIENCE, self._give_up)
+
+    def _give_up(self) -> None:
+        if self.cycle is None or self.cycle.response_complete:
+            self.transport.close()
 
 
 def new_token() -> str:

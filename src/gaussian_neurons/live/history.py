@@ -24,16 +24,17 @@ class History:
         if len(self.points) > MOST_POINTS:
             self.points, self._every = self.points[::2], 2 * self._every
 
-    def mark(self, seen: int, kind: str, text: str, now: float) -> bool:
-        """What was done; a change that follows another of its kind at once takes its place, which is told."""
+    def mark(self, seen: int, kind: str, text: str, now: float) -> tuple[int, bool]:
+        """What was done; one that follows another of its kind at once takes its place. Says where it stands,
+        which is where the first began, and whether it took a place."""
         kind_before, before = self._last
         replaces = bool(self.marks) and kind == kind_before and now - before < AT_ONCE
         if replaces:
-            self.marks.pop()
+            seen, _ = self.marks.pop()
         self.marks.append((seen, text))
         self.marks = self.marks[-MOST_MARKS:]
         self._last = (kind, now)
-        return replaces
+        return seen, replaces
 
     def told(self) -> dict[str, Any]:
         """As the page is told."""

@@ -40,6 +40,31 @@ def read(text: str) -> Command:
     return do, {name: check(message.get(name)) for name, check in parts.items()}
 
 
+def joined(waits: Command, command: Command) -> bool:
+    """Whether a command could be taken into the one before it, which waits still.
+
+    Of a neuron's places only the last matters, and points are painted together.
+
+    Examples
+    --------
+    >>> waits = ("move", {"neuron": 2, "to": (0.1, 0.2)})
+    >>> joined(waits, ("move", {"neuron": 2, "to": (0.3, 0.4)})), waits[1]["to"]
+    (True, (0.3, 0.4))
+    >>> joined(waits, ("release", {}))
+    False
+    """
+    (before, known), (do, arguments) = waits, command
+    if do != before or known.get("generation") != arguments.get("generation"):
+        return False
+    if do == "move" and known["neuron"] == arguments["neuron"]:
+        known["to"] = arguments["to"]
+        return True
+    if do == "paint" and len(known["points"]) + len(arguments["points"]) <= MOST_PAINTED:
+        known["points"] += arguments["points"]
+        return True
+    return False
+
+
 def _no_number(text: str) -> Any:
     raise ValueError(f"{text} is no number")
 
@@ -113,7 +138,7 @@ def _how_much_noise(value: Any) -> int:
 
 
 MESSAGES: dict[str, dict[str, Callable[[Any], Any]]] = {
-    "hello": {"setup": _maybe_object, "link": _flag, "run": _maybe_word},
+    "hello": {"setup": _maybe_object, "link": _flag, "run": _maybe_word, "paused": _flag},
     "start": {"setup": _object},
     "preset": {"name": _word},
     "set": {"name": _changeable, "value": lambda value: value},  # which the setup checks
@@ -125,7 +150,7 @@ MESSAGES: dict[str, dict[str, Callable[[Any], Any]]] = {
     "add": {"count": _how_many, "at": _maybe_point, "generation": _maybe_generation},
     "move": {"neuron": _neuron, "to": point, "generation": _maybe_generation},
     "release": {},
-    "paint": {"points": _points},
+    "paint": {"points": _points, "generation": _maybe_generation},
     "noise": {"count": _how_much_noise},
     "unpaint": {},
     "look": {"neuron": _neuron, "generation": _maybe_generation},

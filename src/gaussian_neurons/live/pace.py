@@ -3,7 +3,7 @@
 from collections import deque
 
 LISTEN = 0.012  # seconds that a slice of learning should take
-MOST_ROWS = 1 << 14
+FIRST_ROWS, MOST_ROWS = 16, 1 << 14
 BACKLOG = 0.2  # seconds' worth of samples that are made up for
 TICK = 0.02  # seconds between two slices at a given speed
 MEASURED = 1.0  # seconds over which the speed is measured
@@ -13,13 +13,13 @@ class Pace:
     """Counts samples against the clock. Times are in seconds, from anywhere."""
 
     def __init__(self) -> None:
-        self._rows = 16
+        self._rows = FIRST_ROWS
         self._credit, self._then = 0.0, 0.0
         self._passed: deque[tuple[float, int]] = deque()
 
     def restart(self, now: float) -> None:
-        """Nothing is owed, and nothing was measured."""
-        self._credit, self._then = 0.0, now
+        """Nothing is owed, nothing was measured, and what a sample costs may have changed."""
+        self._credit, self._then, self._rows = 0.0, now, FIRST_ROWS
         self._passed.clear()
 
     def wait(self, now: float, speed: float | None) -> float:
@@ -50,9 +50,9 @@ class Pace:
         while end - self._passed[0][0] > MEASURED and len(self._passed) > 2:
             self._passed.popleft()
 
-    def speed(self) -> float:
-        """Samples a second, lately."""
+    def speed(self) -> float | None:
+        """Samples a second, lately; None where that is not known yet."""
         if len(self._passed) < 2:
-            return 0.0
+            return None
         (begin, first), (end, last) = self._passed[0], self._passed[-1]
         return (last - first) / max(end - begin, 1e-6)

@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gaussian_neurons.live import frames, scenes
+from gaussian_neurons.live import frames, messages, scenes
 from gaussian_neurons.live.commands import COMMANDS, TOLD
 from gaussian_neurons.live.history import History
 from gaussian_neurons.live.messages import Command
@@ -68,7 +68,9 @@ class Run:
         self._queue: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()  # None: end
         self._room: defaultdict[int, threading.Semaphore]  # client → for how many more commands
         self._room = defaultdict(partial(threading.Semaphore, MOST_WAITING))
-        self._changed, self._new_points, self._ending = True, False, False
+        self._last: dict[int, Command] = {}  # client → its last command, while that waits
+        self._last_lock = threading.Lock()
+        self._changed, self._told_points, self._ending = True, self.trial.n_points, False
         self._rested, self._shown, self._showing = 0.0, 0.0, 0.0  # when; when, and how many seconds
         self._thread = threading.Thread(target=self._work, name="learning", daemon=True)
 
@@ -86,14 +88,18 @@ class Run:
 
     def order(self, client: int, command: Command) -> bool:
         """Have a command done; False where too many of this client's wait already."""
-        if not self._room[client].acquire(blocking=False):
-            return False
-        self._queue.put(partial(self._obey, client, *command))
+        with self._last_lock:
+            if client in self._last and messages.joined(self._last[client], command):
+                return True
+            if not self._room[client].acquire(blocking=False):
+                return False
+            self._last[client] = command
+            self._queue.put(partial(self._obey, client, command))
         return True
 
     def left(self, client: int) -> None:
         """A client is gone."""
-        self._queue.put(partial(self._obey, client, "left", {}))
+        self._queue.put(partial(self._obey, client, ("left", {})))
 
     def ask(self, question: Callable[[Trial], Any]) -> "Future[Any]":
         """The answer to a question about the trial, which is at rest meanwhile."""
@@ -131,8 +137,8 @@ class Run:
         except Exception as error:
             traceback.print_exc(file=sys.stderr)
             self.trouble = f"a mistake of this program's, {type(error).__name__}: see the terminal."
-            self._changed = False  # what cannot be shown is not tried again and again
-            self.notice(None, "error", self.trouble)
+            self._changed = False  # it may be the showing that fails: not tried again and again
+            self.text(None, type="failed", trouble=self.trouble)
 
     @property
     def learning(self) -> bool:
@@ -180,11 +186,15 @@ class Run:
             return
         self.pace.learned(learned, begin, time.perf_counter(), self.trial.seen)
 
-    def _obey(self, client: int, do: str, arguments: dict[str, Any]) -> None:
-        if do == "left":
-            self._room.pop(client, None)
-        else:
-            self._room[client].release()
+    def _obey(self, client: int, command: Command) -> None:
+        do, arguments = command
+        with self._last_lock:
+            if do == "left" or self._last.get(client) is command:
+                self._last.pop(client, None)
+            if do == "left":
+                self._room.pop(client, None)
+            else:
+                self._room[client].release()
         if arguments.pop("generation", None) not in (None, self.generation):
             return  # it was meant for neurons that are gone
         self._changed = True
@@ -203,9 +213,10 @@ class Run:
         except BaseException as error:  # of whoever asked
             answer.set_exception(error)
 
-    def begin(self, setup: Setup) -> None:
-        """A new trial in place of the old one, if it can be."""
-        trial = Trial(setup, self.sources.load(setup.data, setup.seed))
+    def begin(self, setup: Setup, keep: bool = False) -> None:
+        """A new trial in place of the old one, if it can be; points that were painted stay where asked to."""
+        source = self.sources.load(setup.data, setup.seed)
+        trial = Trial(setup, self.trial.with_added(source) if keep else source)
         self.trial.close()
         self.trial, self.history = trial, History()
         self.trouble, self.holding = "", {}
@@ -223,13 +234,28 @@ class Run:
             now = suited if alone else replace(suited, seed=now.seed)
         return now.changed(given)
 
+    @property
+    def preset(self) -> Preset | None:
+        """The figure that this is, if any."""
+        name = named(self.trial.setup, self.trial.journal.setup, self.presets, self.chosen)
+        return None if name is None else self.presets[name]
+
+    @property
+    def waits(self) -> bool:
+        """Whether it is something to look at before it learns."""
+        return self.preset is not None and self.preset.waits
+
     # ---- telling ----------------------------------------------------------------------------------
 
     def _show(self) -> None:
         self._changed = False
-        if self._new_points:
-            self._new_points = False
-            self._tell_points(None)
+        if self.trial.n_points > self._told_points:
+            self._tell_points(None, self._told_points)
+            self._told_points = self.trial.n_points
+        for old, new in self.trial.found_again():
+            told = f"{scenes.numbered(new)} has learned what {scenes.numbered(old)} had"
+            self.mark(f"again {old}", told)
+            self.notice(None, "info", f"{told}.")
         facts = self._facts()
         if self.learning:
             self.history.add(facts["seen"], facts["learned"], facts["cost"], facts["rate"])
@@ -251,8 +277,7 @@ class Run:
 
     def tell_scene(self, client: int | None = None) -> None:
         """Tell what has changed of all but the neurons."""
-        preset = named(self.trial.setup, self.presets, self.chosen)
-        scene = scenes.scene(self.trial, self.sources, None if preset is None else self.presets[preset])
+        scene = scenes.scene(self.trial, self.sources, self.preset)
         self.text(client, type="scene", run=self.name, generation=self.generation, **scene)
 
     def arrays(self, client: int | None, arrays: dict[str, Any], **about: Any) -> None:
@@ -260,24 +285,26 @@ class Run:
         about["generation"] = self.generation
         self._tell(Told(client, frames.encoded(about, arrays)))
 
-    def _tell_points(self, client: int | None) -> None:
+    def _tell_points(self, client: int | None, first: int = 0) -> None:
+        """Tell the points, or those from the first that is not known yet."""
         if self.trial.mode == "plane":
-            self.arrays(client, self.trial.points(), kind="points")
+            self.arrays(client, self.trial.points(first), kind="points", first=first)
 
-    def new_points(self) -> None:
-        """Have the points told anew, with the next frame."""
-        self._new_points = True
+    def tell_points(self, client: int | None = None) -> None:
+        """Tell all points; painted ones that follow are told with the next frame."""
+        self._tell_points(client)
+        if client is None:
+            self._told_points = self.trial.n_points
 
     def tell_all(self, client: int | None = None) -> None:
         """Tell all that somebody must know who has just come, or all of a new trial."""
         self.tell_scene(client)
-        self._tell_points(client)
+        self.tell_points(client)
         self.text(client, type="history", generation=self.generation, **self.history.told())
 
     def mark(self, kind: str, text: str) -> None:
         """Note what was done, for the curves."""
-        seen = self.trial.seen
-        replaces = self.history.mark(seen, kind, text, time.perf_counter())
+        seen, replaces = self.history.mark(self.trial.seen, kind, text, time.perf_counter())
         self.text(None, type="mark", generation=self.generation, seen=seen, text=text, replaces=replaces)
 
 

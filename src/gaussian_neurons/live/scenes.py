@@ -20,7 +20,6 @@ def welcome(sources: Sources, presets: dict[str, Preset]) -> dict[str, Any]:
         "version": version("gaussian-neurons"),
         "datasets": sources.known(),
         "presets": [preset.told() for preset in presets.values()],
-        "limits": {name: list(known.limits) for name, known in KNOWN.items() if known.limits is not None},
     }
 
 
@@ -37,6 +36,7 @@ def scene(trial: Trial, sources: Sources, preset: Preset | None) -> dict[str, An
         "patch": list(source.patch(setup)) if isinstance(source, Images) else None,
         "classes": _classes(source) if isinstance(source, Images) else None,
         "domain": [*source.low, *source.high] if isinstance(source, Points) else None,
+        "axes": source.axes if isinstance(source, Points) else None,
         "points": len(source.points) if isinstance(source, Points) else None,
         "painted": source.added if isinstance(source, Points) else None,
     }
@@ -55,7 +55,7 @@ def _classes(source: Images) -> list[dict[str, Any]] | None:
 
 
 def ranges(setup: Setup, trial: Trial) -> dict[str, list[float]]:
-    """Between which numbers a slider is of use."""
+    """Between which numbers, all above zero, a slider is of use; where 0 makes sense it has that besides."""
     usual = defaults(setup.data, trial.source)
     width, size = usual.width, 1
     if isinstance(trial.source, Images):
@@ -64,11 +64,11 @@ def ranges(setup: Setup, trial: Trial) -> dict[str, list[float]]:
     return {
         "K": [1, 100],
         "sigma": [width / 100, width * 100],
-        "lambda": [0, 2],
+        "lambda": [0.001, 2],
         "eta": [width / 1000, width],
-        "eta_sigma": [0, 1],
+        "eta_sigma": [0.001, 1],
         "size": [1, size],
-        "noise": [0, 0.5],
+        "noise": [0.005, 0.5],
         "sample_width": [width / 100, width * 10],
         "speed": [1, 1e7],
     }

@@ -8,8 +8,8 @@ import numpy as np
 from gaussian_neurons.live.setup import Setup
 from gaussian_neurons.live.sources import Images, Points, Source
 
-MOST_NOTES = 500
-TOO_MANY = f"# from here on more was done than the {MOST_NOTES} changes that a script keeps"
+MOST_NOTES = 5000
+TOO_MANY = f"# here the run went on, with more than the {MOST_NOTES:,} changes that a script keeps"
 
 
 class Journal:
@@ -18,27 +18,31 @@ class Journal:
     def __init__(self, setup: Setup, source: Source) -> None:
         self.setup, self.source = setup, source
         self.notes: list[tuple[int, str]] = []
+        self.ends_at: int | None = None  # where more was done than is kept
 
     def note(self, seen: int, line: str) -> None:
         """Keep a line; of settings of the same thing after the same samples, the last."""
-        if self.notes and self.notes[-1][0] == seen and _makes_void(line, self.notes[-1][1]):
+        at, before = self.notes[-1] if self.notes else (-1, "")
+        if line == before and line.startswith("#"):
+            return  # said already: a stroke of the brush comes in many parts
+        if at == seen and _makes_void(line, before):
             self.notes[-1] = (seen, line)
         elif len(self.notes) < MOST_NOTES:
             self.notes.append((seen, line))
-        elif len(self.notes) == MOST_NOTES:
-            self.notes.append((seen, TOO_MANY))
+        elif self.ends_at is None:
+            self.ends_at = seen
 
     def script(self, seen: int, last: Sequence[str] = ()) -> str:
         """The script up to so many samples, and some lines at its end."""
+        if self.ends_at is not None:
+            seen, last = self.ends_at, (TOO_MANY,)
         lines, done = [], 0
-        for at, line in self.notes:
+        for at, line in [*self.notes, (seen, "")]:
             if at > done:
                 lines.append(f"model.learn(stream, {at - done:_})")
                 done = at
             lines.append(line)
-        if seen > done:
-            lines.append(f"model.learn(stream, {seen - done:_})")
-        return "\n".join([*_head(self.setup, self.source), *lines, *last, "", *TAIL, ""])
+        return "\n".join([*_head(self.setup, self.source), *lines[:-1], *last, "", *TAIL, ""])
 
 
 TAIL = ('print(f"{model.n_clusters_} of {len(model.centers_)} neurons learned")',)
@@ -84,13 +88,10 @@ def _head(setup: Setup, source: Source) -> list[str]:
 
 
 def _start_lines(setup: Setup, source: Source) -> list[str]:
-    if isinstance(source, Images):
-        return ["    domain=(0.0, 1.0),"]
-    lines = [f"    domain=({source.low.tolist()}, {source.high.tolist()}),"]
     start = begun_at(setup, source)
-    if start is not None:
-        lines.insert(0, f"    init=np.array({start.tolist()}),")
-    return lines
+    init = '"uniform"' if start is None else f"np.array({start.tolist()})"
+    domain = (0.0, 1.0) if isinstance(source, Images) else (source.low.tolist(), source.high.tolist())
+    return [f"    init={init},", f"    domain={domain},"]
 
 
 def begun_at(setup: Setup, source: Source) -> Any:
@@ -112,5 +113,5 @@ def moved_line(index: int, place: tuple[float, float]) -> str:
 
 def _makes_void(line: str, before: str) -> bool:
     """Whether a line sets again what the one before it has set."""
-    again = line.startswith(("stream = ", "model.set_params(", "model.move_neurons(range("))
+    again = line.startswith(("stream = ", "model.set_params("))
     return again and line.partition("=")[0] == before.partition("=")[0]

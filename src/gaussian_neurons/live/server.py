@@ -19,7 +19,7 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from gaussian_neurons.live import messages
-from gaussian_neurons.live.guard import Guard
+from gaussian_neurons.live.guard import Guard, Impatient
 from gaussian_neurons.live.presets import presets
 from gaussian_neurons.live.run import Run, Told, saved
 from gaussian_neurons.live.setup import Setup
@@ -27,9 +27,11 @@ from gaussian_neurons.live.sources import Sources
 from gaussian_neurons.live.trial import Trial
 
 MOST_CLIENTS = 24
-MOST_EVENTS = 256  # that wait for a tab; one that is so far behind has to begin anew
+MOST_EVENTS, MOST_BYTES = 256, 8 << 20  # that wait for a tab; one that is so far behind has to begin anew
+STALLED = 20.0  # seconds in which a tab takes nothing: it may be there, but nobody is looking
 GREETING = 10.0  # seconds until a tab has said hello
 TOO_MANY_CLIENTS, BEHIND = 4429, 1013  # why a WebSocket is closed
+SENT_AHEAD = 256 * 1024  # bytes
 PORT = 8765
 NEXT_PORTS = 20  # tried in turn where nobody asked for a certain one
 KINDS = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
@@ -41,6 +43,7 @@ class Client:
     def __init__(self) -> None:
         self.frame: bytes | None = None
         self.events: deque[str | bytes] = deque()
+        self.waiting = 0  # bytes of events
         self.wake = asyncio.Event()
         self.behind = False
         self.greeted = False
@@ -50,11 +53,21 @@ class Client:
         if is_frame:
             assert isinstance(data, bytes)
             self.frame = data
-        elif len(self.events) >= MOST_EVENTS:
+        elif len(self.events) >= MOST_EVENTS or self.waiting + len(data) > MOST_BYTES:
             self.behind = True
         elif not self.events or self.events[-1] != data:
             self.events.append(data)
+            self.waiting += len(data)
         self.wake.set()
+
+    def next(self) -> str | bytes | None:
+        """What is to be sent next, None where nothing waits."""
+        if self.events:
+            data = self.events.popleft()
+            self.waiting -= len(data)
+            return data
+        frame, self.frame = self.frame, None
+        return frame
 
     def refuse(self, why: str) -> None:
         """Say what was wrong with a message."""
@@ -134,7 +147,8 @@ class Page:
         sending = asyncio.create_task(_send(socket, client))
         listening = asyncio.create_task(self._listen(socket, number, client))
         try:
-            await asyncio.wait((sending, listening), return_when=asyncio.FIRST_COMPLETED)
+            with suppress(asyncio.CancelledError):  # the server ends
+                await asyncio.wait((sending, listening), return_when=asyncio.FIRST_COMPLETED)
         finally:
             del self.clients[number]
             self.run.left(number)
@@ -169,18 +183,15 @@ class Page:
 
 async def _send(socket: WebSocket, client: Client) -> None:
     """Send what waits, as fast as the tab takes it; of frames the newest."""
-    with suppress(WebSocketDisconnect, RuntimeError):
+    with suppress(WebSocketDisconnect, RuntimeError, TimeoutError):
         while not client.behind:
             await client.wake.wait()
             client.wake.clear()
-            while client.events:
-                data = client.events.popleft()
-                await (socket.send_text(data) if isinstance(data, str) else socket.send_bytes(data))
+            while not client.behind and (data := client.next()) is not None:
+                send = socket.send_text if isinstance(data, str) else socket.send_bytes
+                await asyncio.wait_for(send(data), STALLED)  # type: ignore[arg-type]
                 await asyncio.sleep(0)  # a tab that is gone is found out before the next
-            if client.frame is not None:
-                frame, client.frame = client.frame, None
-                await socket.send_bytes(frame)
-        await socket.close(BEHIND, "too far behind")
+        await asyncio.wait_for(socket.close(BEHIND, "too far behind"), STALLED)
 
 
 def _download(data: bytes | str, kind: str, name: str) -> Response:
@@ -194,7 +205,7 @@ def listen(host: str, port: int | None) -> socket.socket:
     tries = range(PORT, PORT + NEXT_PORTS) if port is None else (port,)
     for number in tries:
         try:
-            return socket.create_server((host.strip("[]"), number), family=family)
+            bound = socket.create_server((host.strip("[]"), number), family=family)
         except OSError as error:
             taken = error.errno in (errno.EADDRINUSE, errno.EACCES)
             if not taken or number == tries[-1]:
@@ -202,6 +213,12 @@ def listen(host: str, port: int | None) -> socket.socket:
                 raise OSError(
                     f"cannot listen on {host} port {number}: {why}. Choose another with {option}."
                 ) from None
+        else:
+            # What the system holds for a slow tab is old when it comes: half a second of frames is enough
+            bound.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SENT_AHEAD)
+            if hasattr(socket, "TCP_USER_TIMEOUT"):  # who takes nothing keeps no connection
+                bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(1000 * STALLED))
+            return bound
     raise AssertionError
 
 
@@ -212,6 +229,7 @@ def server(page: Page, host: str, token: str | None) -> uvicorn.Server:
         log_level="warning",
         access_log=False,
         server_header=False,
+        http=Impatient,
         ws="websockets-sansio",
         ws_max_size=messages.LONGEST,
         ws_per_message_deflate=False,

@@ -62,11 +62,10 @@ class Setup:
 
 @dataclass(frozen=True)
 class Known:
-    """A setting: where it is kept, how it is checked, and between which numbers."""
+    """A setting: where it is kept, and how it is checked."""
 
     field: str
     check: Callable[[Any], Any]
-    limits: tuple[float, float] | None = None
 
 
 def shown(value: Any) -> str:
@@ -116,30 +115,29 @@ def _classes(value: Any) -> tuple[int, ...] | None:
 
 
 def _speed(value: Any) -> float | None:
-    return None if value is None else number("speed", *_SPEEDS, value)
+    return None if value is None else number("the speed", 0.1, 1e9, value)
 
 
 def _whole(field: str, name: str, least: int, most: int) -> Known:
-    return Known(field, partial(whole, name, least, most), (least, most))
+    return Known(field, partial(whole, name, least, most))
 
 
 def _number(field: str, name: str, least: float, most: float) -> Known:
-    return Known(field, partial(number, name, least, most), (least, most))
+    return Known(field, partial(number, name, least, most))
 
 
-_SPEEDS = (0.1, 1e9)
 KNOWN: dict[str, Known] = {
     "data": Known("data", _data),
     "K": _whole("n_neurons", "K", 1, MOST_NEURONS),
-    "sigma": _number("width", "sigma", 1e-30, 1e30),
-    "lambda": _number("inhibition", "lambda", 0.0, 100.0),
-    "eta": _number("learning_rate", "eta", 0.0, 1e30),
-    "eta_sigma": _number("width_learning_rate", "eta_sigma", 0.0, 1.0),
-    "size": _whole("size", "size", 1, MOST_SIZE),
-    "noise": _number("noise", "noise", 0.0, 10.0),
-    "sample_width": _number("sample_width", "sample_width", 1e-30, 1e30),
+    "sigma": _number("width", "σ (sigma)", 1e-30, 1e30),
+    "lambda": _number("inhibition", "λ (lambda)", 0.0, 100.0),
+    "eta": _number("learning_rate", "η_μ (eta)", 0.0, 1e30),
+    "eta_sigma": _number("width_learning_rate", "η_σ (eta_sigma)", 0.0, 1.0),
+    "size": _whole("size", "the patch size (size)", 1, MOST_SIZE),
+    "noise": _number("noise", "the noise", 0.0, 10.0),
+    "sample_width": _number("sample_width", "σ_x (sample_width)", 1e-30, 1e30),
     "classes": Known("classes", _classes),
-    "seed": _whole("seed", "seed", 0, np.iinfo(np.uint32).max),
-    "speed": Known("speed", _speed, _SPEEDS),
+    "seed": _whole("seed", "the seed", 0, np.iinfo(np.uint32).max),
+    "speed": Known("speed", _speed),
 }
 CHANGEABLE = ("K", "sigma", "lambda", "eta", "eta_sigma", "noise", "sample_width", "speed", "classes")

@@ -1,7 +1,7 @@
 """Where a run's samples come from: images, or points in the plane; which of them are here."""
 
 import importlib.util
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,6 +23,8 @@ Array = NDArray[Any]
 MOST_POINTS = 20_000  # in the plane, so that a page can draw them
 LARGEST = 1e14  # coordinate
 LOOKED_AT = 1000  # points by which a width is judged
+ABSENT = "not here; start with --data {name} to fetch it, or with --data-dir and the folder it is in"
+LONGEST_NAME = 40  # letters of a column's name that are shown
 MIXED = 3000  # points of a mixture
 PLANE_SPEED = 2000.0  # samples a second with which the plane begins: slow enough to see them go
 CLUSTERS, SPREAD, NOISE = 7, 0.035, 0.01  # of a mixture
@@ -82,6 +84,7 @@ class Points:
     added: int = 0  # of the points, the last so many
     start: Array | None = None  # (2, 2) where neurons start, where that is no accident
     note: str | None = None  # what whoever looks at them should know
+    axes: tuple[str, ...] | None = None  # what the two columns are called
 
     def stream(self, setup: Setup) -> Stream:
         """The points in a new random order on every pass."""
@@ -134,9 +137,9 @@ class Sources:
         if name not in self._loaded:
             try:
                 self._loaded[name] = self._images(name) if name in SETS else one_sample()
-            except AbsentData as error:
-                self._absent[name] = str(error).split("\n")[0]
-                raise
+            except AbsentData:
+                self._absent[name] = ABSENT.format(name=name)
+                raise AbsentData(f"{NAMES[name]}: {self._absent[name]}.") from None
         return self._loaded[name]
 
     def known(self) -> list[dict[str, Any]]:
@@ -162,7 +165,11 @@ class Sources:
         for name in STAND_INS:
             try:
                 self.load(name, 0)
-            except (OSError, ValueError) as error:
+            except AbsentData:
+                pass
+            except OSError as error:  # whose text has folders of this machine
+                self._absent[name] = f"cannot be read: {error.strerror or type(error).__name__}"
+            except ValueError as error:
                 self._absent[name] = str(error).split("\n")[0]
 
     def here(self, name: str) -> tuple[str, str | None]:
@@ -187,7 +194,8 @@ class Sources:
             where = f"directory={self.directory!r}"
         read = f"images, labels = {loader}({where})"
         code = (f"from gaussian_neurons.datasets import {loader}", read)
-        return Images(found.images, found.labels, names, str(found), code)
+        text = str(found).partition(", from ")[0]  # a folder is nothing for who watches from afar
+        return Images(found.images, found.labels, names, text, code)
 
 
 SETS: Mapping[str, Callable[..., ImageSet]] = {
@@ -226,7 +234,9 @@ def one_sample() -> Points:
     )
 
 
-def from_rows(rows: Array, name: str, code: tuple[str, ...], note: str | None = None) -> Points:
+def from_rows(
+    rows: Array, name: str, code: tuple[str, ...], note: str | None = None, axes: Sequence[str] | None = None
+) -> Points:
     """Rows with two columns: all of them, or as many as can be shown.
 
     Parameters
@@ -235,6 +245,7 @@ def from_rows(rows: Array, name: str, code: tuple[str, ...], note: str | None = 
     name : of the file
     code : the Python that reads them as `points`
     note : what whoever looks at them should know
+    axes : what the columns are called, if anything
     """
     points: Array = np.asarray(rows, np.float64)
     spread = float(np.ptp(points, axis=0).max()) if len(points) else 0.0
@@ -243,7 +254,7 @@ def from_rows(rows: Array, name: str, code: tuple[str, ...], note: str | None = 
             f"{name} holds numbers too large, or too close to each other, to be shown: up to {LARGEST:g}, "
             f"and at least {1 / LARGEST:g} apart. Scale the columns first."
         )
-    text, lines = f"{name}: {len(rows):,} points", list(code)
+    text, lines = f"{name}: {len(rows):,} point{'s' * (len(rows) != 1)}", list(code)
     if len(rows) > MOST_POINTS:
         points = points[np.random.default_rng(0).choice(len(rows), MOST_POINTS, replace=False)]
         text = f"{name}: {MOST_POINTS:,} of its {len(rows):,} points, drawn at random"
@@ -253,7 +264,8 @@ def from_rows(rows: Array, name: str, code: tuple[str, ...], note: str | None = 
     flat = high <= low  # a column that never changes has no width to start in
     low, high = np.where(flat, low - 0.5, low), np.where(flat, high + 0.5, high)
     some = np.random.default_rng(0).permutation(points)[:LOOKED_AT]
-    return Points(points, low, high, text, automatic_width(some), tuple(lines), note=note)
+    named = None if axes is None else tuple(name[:LONGEST_NAME] for name in axes)
+    return Points(points, low, high, text, automatic_width(some), tuple(lines), note=note, axes=named)
 
 
 def defaults(name: str, source: Source) -> Setup:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from gaussian_neurons import GaussianNeurons
 from gaussian_neurons.live import script
 from gaussian_neurons.live.frames import pixels
+from gaussian_neurons.live.lost import Lost
 from gaussian_neurons.live.setup import MOST_NEURONS, Setup
 from gaussian_neurons.live.sources import Images, Points, Source
 from gaussian_neurons.sampling import Chunk, Stream
@@ -18,7 +19,10 @@ Array = NDArray[Any]
 
 ENDLESS = 1 << 62
 STRONGEST = 6  # patches that are shown of a neuron
+JUDGED = 10  # samples for each neuron: before, none counts as learned
 ARRIVED = {"image": 24, "plane": 200}  # samples that a frame shows
+BY_HAND = "# here {} by hand, which this script does not repeat"
+ADDED = BY_HAND.format("points were added")
 PARAMETERS = ("inhibition", "learning_rate", "width_learning_rate")  # which a model reads at every call
 
 
@@ -72,7 +76,10 @@ class Trial:
         self.held: dict[int, tuple[float, float]] = {}  # neurons in somebody's hand, and where
         self._held_on = False  # while others learned
         self.arrived = np.zeros((0, dimensions))
+        self._lost = Lost(self.model, self._pixels)
         self.journal = script.Journal(setup, source)
+        if isinstance(source, Points) and source.added:
+            self.journal.note(0, ADDED)
 
     def close(self) -> None:
         """End the thread that draws."""
@@ -124,8 +131,12 @@ class Trial:
         if len(numbers) >= len(self.ids):
             raise ValueError("the last neuron cannot be removed: at least one must stay.")
         self.release([neuron for neuron in neurons if neuron in self.held])
+        centers, widths = self.model.centers_, self.model.widths_
+        lost = [(self.ids[k], centers[k].copy(), float(widths[k])) for k in numbers if self.learned[k]]
         self.model.remove_neurons(numbers)
         self.ids = [neuron for neuron in self.ids if neuron not in neurons]
+        for one in lost:
+            self._lost.add(*one, self.learned)
         self.journal.note(self.seen, f"model.remove_neurons({numbers})")
 
     def add(self, count: int, at: tuple[float, float] | None) -> None:
@@ -171,7 +182,7 @@ class Trial:
 
     def paint(self, points: Array) -> None:
         """Add points to the data."""
-        self._of_points(lambda source: source.with_points(points), f"{len(points)} points were added")
+        self._of_points(lambda source: source.with_points(points), "points were added")
 
     def unpaint(self) -> None:
         """Take back all that were added."""
@@ -182,7 +193,7 @@ class Trial:
             raise ValueError("points can be painted in the plane only.")
         self.source = change(self.source)
         self._new_feed()
-        self.journal.note(self.seen, f"# here {what} by hand, which this script does not repeat")
+        self.journal.note(self.seen, BY_HAND.format(what))
 
     def _new_feed(self) -> None:
         """Go on with other samples from the same place."""
@@ -195,7 +206,7 @@ class Trial:
         if more > 0:
             self.add(more, None)
         elif more < 0:  # first those that learned nothing, the newest of them first
-            learned = self.model.learned_
+            learned = self.learned
             order = sorted(range(len(self.ids)), key=lambda k: (bool(learned[k]), -k))
             self.remove([self.ids[k] for k in sorted(order[:-more])])
 
@@ -203,7 +214,8 @@ class Trial:
         width = self.setup.width
         self.model.move_neurons(range(len(self.ids)), width=width)
         self.model.set_params(width=width)
-        self.journal.note(self.seen, f"model.move_neurons(range({len(self.ids)}), width={width!r})")
+        moved = f"move_neurons(range({len(self.ids)}), width={width!r})"
+        self.journal.note(self.seen, f"model.set_params(width={width!r}).{moved}")
 
     def _change_rule(self, before: Setup) -> None:
         changed = {
@@ -222,7 +234,24 @@ class Trial:
         self._new_feed()
         self.journal.note(self.seen, script.stream_line(self.setup, self.source, self.position))
 
+    def with_added(self, source: Source) -> Source:
+        """Another source with the points that were added to this one."""
+        mine = self.source
+        if not isinstance(source, Points) or not isinstance(mine, Points) or not mine.added:
+            return source
+        return source.with_points(mine.points[-mine.added :])
+
     # ---- what there is to see ---------------------------------------------------------------------
+
+    @property
+    def learned(self) -> NDArray[np.bool_]:
+        """Which neurons have learned, once there were samples enough to tell, (K,)."""
+        learned = self.model.learned_
+        return learned if self.seen >= JUDGED * len(learned) else np.zeros_like(learned)
+
+    def found_again(self) -> list[tuple[int, int]]:
+        """Neurons that were removed, each with the one that has learned its pattern since: told once."""
+        return [(old, self.ids[k]) for old, k in self._lost.found(self.learned)]
 
     def facts(self) -> dict[str, Any]:
         """Numbers about the trial as it is."""
@@ -230,19 +259,24 @@ class Trial:
         cost = self.model.cost(recent) / len(recent) if len(recent) else None
         return {
             "seen": self.seen,
-            "learned": int(self.model.learned_.sum()),
+            "learned": int(self.learned.sum()),
             "cost": cost if cost is not None and np.isfinite(cost) else None,
         }
 
     def arrays(self) -> dict[str, Array]:
         """The neurons and the samples that arrived last, as a frame has them."""
         found, of = self.model.diagnosis_, self._shown
-        twin = (found.twin_of >= 0) & found.learned[found.twin_of]
+        centers = self.model.centers_
+        domain: Any = (0.0, 1.0) if isinstance(self.source, Images) else (self.source.low, self.source.high)
+        outside: Array = ((centers < domain[0]) | (centers > domain[1])).any(axis=1)
+        learned = self.learned
+        twin = (found.twin_of >= 0) & learned[found.twin_of]
         return {
             "ids": np.array(self.ids, np.int32),
-            "centers": of(self.model.centers_),
+            "centers": of(centers),
             "widths": self.model.widths_.astype(np.float32),
-            "learned": np.where(twin, 2, found.learned).astype(np.uint8),
+            "learned": np.where(twin, 2, learned).astype(np.uint8),
+            "outside": outside.astype(np.uint8),
             "distance": _finite(found.domain_distance),
             "cosine": _finite(found.cosine),
             "share": found.share.astype(np.float32),
@@ -262,15 +296,20 @@ class Trial:
         best = np.argsort(-response, kind="stable")[:STRONGEST]
         return {"patches": self._shown(recent[best]), "responses": response[best].astype(np.float32)}
 
-    def points(self) -> dict[str, Array]:
-        """All points of the plane, and which of them were added by hand."""
+    @property
+    def n_points(self) -> int:
+        """Of the plane."""
+        return 0 if isinstance(self.source, Images) else len(self.source.points)
+
+    def points(self, first: int = 0) -> dict[str, Array]:
+        """The points of the plane from one on, and which of them were added by hand."""
         assert isinstance(self.source, Points)
-        added = np.zeros(len(self.source.points), np.uint8)
-        added[len(added) - self.source.added :] = 1
-        return {"points": self.source.points.astype(np.float32), "painted": added}
+        added = np.zeros(self.n_points, np.uint8)
+        added[self.n_points - self.source.added :] = 1
+        return {"points": self.source.points[first:], "painted": added[first:]}
 
     def _shown(self, values: Array) -> Array:
-        return pixels(values) if self._pixels else values.astype(np.float32)
+        return pixels(values) if self._pixels else values.astype(np.float64)
 
 
 def _none(trial: Trial, before: Setup) -> None:

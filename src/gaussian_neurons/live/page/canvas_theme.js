@@ -46,9 +46,8 @@ export function toRGB(colour) {
   return pixel.getImageData(0, 0, 1, 1).data.slice(0, 3);
 }
 
-/** Calls `changed()` when the system or the page's button (<html data-theme>) turns to other colours. */
+/** Calls `changed()` when the page (<html data-theme>) turns to other colours. */
 export function watchTheme(changed) {
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", changed);
   new MutationObserver(changed).observe(document.documentElement, { attributeFilter: ["data-theme"] });
 }
 

@@ -1,10 +1,11 @@
 // One small chart: a thin line over the samples seen, its ends as numbers, marks, and the value under the pointer.
 
 import { watchSize } from "./canvas_theme.js";
-import { niceStep, short, tickText } from "./numbers.js";
+import { niceStep, samples, short } from "./numbers.js";
 
 const EDGE = { top: 8, bottom: 19 };
 const FONT = 11;
+const EARLY = 0.02; // the first part of a curve, which may leave the chart: a steep start would flatten all the rest
 
 export class Chart {
   /** kind: {column, step, zero, text, name} */
@@ -34,10 +35,10 @@ export class Chart {
     context.font = `${FONT}px ${this.theme.font}`;
     const last = points.at(-1);
     this.describe(last);
-    if (!last) return;
+    if (!points.some((point) => Number.isFinite(point[this.kind.column]))) return; // an axis would be invented
     this.measure(points);
     this.drawAxes();
-    this.drawMarks(marks);
+    this.drawMarks(marks, points);
     this.drawLine(points);
     this.drawLast(last);
     if (this.pointed !== null) this.drawPointed(points, marks);
@@ -45,7 +46,7 @@ export class Chart {
 
   describe(last) {
     const value = last?.[this.kind.column];
-    const text = Number.isFinite(value) ? `${this.kind.text(value)} after ${short(last[0])} samples` : "no value yet";
+    const text = Number.isFinite(value) ? `${this.kind.text(value)} after ${short(last[0])} ${samples(last[0])}` : "no value yet";
     if (text === this.described) return;
     this.described = text;
     this.canvas.setAttribute("aria-label", `${this.kind.name}: ${text}`);
@@ -54,20 +55,20 @@ export class Chart {
   /** The ends of both axes, and how they become pixels. */
   measure(points) {
     const { column, zero } = this.kind;
+    const known = points.filter((point) => Number.isFinite(point[column]));
+    const since = this.kind.step ? 0 : EARLY * known.at(-1)[0];
     let low = zero ? 0 : Infinity;
     let high = zero ? 1 : -Infinity;
-    for (const point of points) {
-      const value = point[column];
-      if (!Number.isFinite(value)) continue;
-      if (value < low) low = value;
-      if (value > high) high = value;
+    for (const point of known) {
+      if (point[0] < since) continue;
+      low = Math.min(low, point[column]);
+      high = Math.max(high, point[column]);
     }
-    if (!(high >= low)) [low, high] = [0, 1];
     const flat = high - low < 1e-9 * Math.max(1, Math.abs(high));
     const [bottom, top] = flat ? [low - 0.5, high + 0.5] : [low, high];
     const { width, height } = this.size;
     this.context.font = `600 13px ${this.theme.font}`;
-    const room = 14 + this.context.measureText(this.kind.text(points.at(-1)[column] ?? 0)).width;
+    const room = 14 + this.context.measureText(this.kind.text(known.at(-1)[column])).width;
     this.right = width - Math.max(58, room); // the number at the line's end needs room
     this.context.font = `${FONT}px ${this.theme.font}`;
     const labels = [low, high].map((value) => this.context.measureText(this.kind.text(value)).width);
@@ -92,13 +93,12 @@ export class Chart {
     context.fillStyle = theme.muted;
     context.textBaseline = "top";
     context.textAlign = "center";
-    const step = niceStep(ends.seen, Math.max(2, (this.right - this.left) / 70));
+    const step = Math.max(1, niceStep(ends.seen, Math.max(2, (this.right - this.left) / 70)));
     for (let n = 0; n * step <= ends.seen; n++) {
       const x = Math.round(this.x(n * step)) + 0.5;
       context.moveTo(x, base);
       context.lineTo(x, base + 3);
-      const text = step >= 1 ? short(n * step) : tickText(n * step, step);
-      if (x < this.right - 2 || n === 0) context.fillText(text, x, base + 6);
+      if (x < this.right - 2 || n === 0) context.fillText(short(n * step), x, base + 6);
     }
     context.stroke();
     context.textAlign = "right";
@@ -128,9 +128,14 @@ export class Chart {
     context.globalAlpha = kind.step ? 1 : 0.72;
     context.lineWidth = 1.5;
     context.lineJoin = "round";
+    context.save();
+    context.beginPath();
+    context.rect(0, EDGE.top - 1, this.size.width, this.size.height - EDGE.top - EDGE.bottom + 2);
+    context.clip();
     context.beginPath();
     trace();
     context.stroke();
+    context.restore();
     context.globalAlpha = 1;
   }
 
@@ -149,7 +154,7 @@ export class Chart {
     context.fillText(kind.text(value), this.right + 8, Math.max(8, Math.min(y, this.size.height - EDGE.bottom - 4)));
   }
 
-  drawMarks(marks) {
+  drawMarks(marks, points) {
     const { context, theme } = this;
     context.strokeStyle = theme.marked;
     context.globalAlpha = 0.45;
@@ -165,6 +170,24 @@ export class Chart {
     }
     context.stroke();
     context.globalAlpha = 1;
+    if (this.kind.step && this.pointed === null && marks.length) this.drawNewest(marks, points);
+  }
+
+  /** What happened last, beside its line: away from the curve, and only where it has room. */
+  drawNewest(marks, points) {
+    const { context, theme } = this;
+    const [seen, text] = marks.at(-1);
+    const before = marks.length > 1 ? this.x(marks.at(-2)[0]) : this.left;
+    const x = this.x(seen);
+    const width = context.measureText(text).width;
+    const toTheRight = x + 5 + width < this.right;
+    if (x > this.right || (!toTheRight && x - 5 - width < before + 2)) return;
+    const value = nearest(points, (point) => Math.abs(point[0] - seen))[this.kind.column];
+    const [top, base] = [EDGE.top, this.size.height - EDGE.bottom];
+    context.fillStyle = theme.marked;
+    context.textAlign = toTheRight ? "left" : "right";
+    context.textBaseline = "middle";
+    context.fillText(text, x + (toTheRight ? 5 : -5), this.y(value) > (top + base) / 2 ? top + 7 : base - 8);
   }
 
   /** The value where the pointer is; a mark nearby tells its text instead. */
@@ -181,9 +204,10 @@ export class Chart {
     const { context, theme } = this;
     context.fillStyle = theme.ink;
     context.beginPath();
-    context.arc(this.x(point[0]), this.y(value), 3, 0, 2 * Math.PI);
+    const y = Math.max(EDGE.top, Math.min(this.y(value), this.size.height - EDGE.bottom));
+    context.arc(this.x(point[0]), y, 3, 0, 2 * Math.PI);
     context.fill();
-    this.label(`${this.kind.text(value)} at ${short(point[0])}`, this.x(point[0]), this.y(value) - 14, theme.ink);
+    this.label(`${this.kind.text(value)} at ${short(point[0])}`, this.x(point[0]), y - 14, theme.ink);
   }
 
   label(text, x, y, colour) {

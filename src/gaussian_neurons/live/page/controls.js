@@ -1,6 +1,9 @@
 // The controls: data, presets, classes, and one field for each of the paper's numbers.
 
+import { Chips } from "./chips.js";
 import { Field } from "./field.js";
+import { isSameStart } from "./frames.js";
+import { capital } from "./states.js";
 
 const FIELDS = [
   { name: "K", symbol: "K", label: "Neurons", why: "The most patterns that can be found.", whole: true },
@@ -13,10 +16,7 @@ const FIELDS = [
   { name: "size", label: "Patch size", why: "Side of a patch in pixels. Starts again.", whole: true, mode: "image", startsAnew: true },
   { name: "speed", label: "Speed", why: "Samples per second, or full.", open: true },
 ];
-const USUAL = {
-  K: [1, 400], sigma: [0.001, 100], lambda: [0.01, 10], eta: [1e-4, 0.1], eta_sigma: [1e-4, 1],
-  noise: [0.01, 1], sample_width: [0.001, 10], size: [1, 28], speed: [1, 1e6],
-};
+const SETTLED = 400; // ms until the number of neurons is told beside K: a new K takes a moment
 
 export class Controls {
   /** send(message) to the server; onProblem(text) for what cannot be sent. */
@@ -24,16 +24,13 @@ export class Controls {
     this.send = send;
     this.dataSelect = document.querySelector("#data");
     this.presetSelect = document.querySelector("#preset");
-    this.chips = document.querySelector("#classes");
     this.fields = FIELDS.map((spec) => new Field({ ...spec, onProblem }, (name, value) => this.set(spec, value)));
     for (const { element } of this.fields) element.hidden = true; // until the first scene gives them values
     document.querySelector("#fields").append(...this.fields.map((field) => field.element));
-    this.dataSelect.addEventListener("change", () => send({ do: "start", setup: { data: this.dataSelect.value } }));
-    this.presetSelect.addEventListener("change", () => send({ do: "preset", name: this.presetSelect.value }));
-    this.chips.addEventListener("click", (event) => {
-      const chip = event.target.closest("[data-class]");
-      if (chip) this.toggle(chip.dataset.class);
-    });
+    const ask = (message) => send(message) || this.restore(); // without a connection nothing was chosen
+    this.dataSelect.addEventListener("change", () => ask({ do: "start", setup: { data: this.dataSelect.value } }));
+    this.presetSelect.addEventListener("change", () => ask({ do: "preset", name: this.presetSelect.value }));
+    this.chips = new Chips(document.querySelector("#classes"), send);
   }
 
   set(spec, value) {
@@ -53,6 +50,7 @@ export class Controls {
   }
 
   setScene(scene) {
+    const isNew = !isSameStart(scene, this.scene);
     this.scene = scene;
     this.dataSelect.value = scene.setup.data;
     this.presetSelect.value = scene.preset ?? "";
@@ -61,66 +59,42 @@ export class Controls {
       const value = scene.setup[name];
       const shown = (!mode || mode === scene.mode) && (!adaptive || scene.setup.eta_sigma > 0) && value !== undefined;
       field.element.hidden = !shown || (value === null && name !== "speed");
-      if (!field.element.hidden) field.show(value, scene.ranges?.[name] ?? USUAL[name]);
+      if (field.element.hidden) continue;
+      if (isNew) field.forget(); // what was asked for before is void
+      field.show(value, scene.ranges[name]);
     }
-    this.showClasses(scene);
+    this.chips.setScene(scene, isNew);
+  }
+
+  /** Who removes or adds by hand leaves K as it is: it counts at the next start. */
+  showCount(count) {
+    const { K } = this.scene.setup;
+    const told = count === K ? null : `${count} ${count === 1 ? "is" : "are"} there now; a new start has ${K}.`;
+    if (told === this.counted) return;
+    this.counted = told;
+    clearTimeout(this.counting);
+    this.counting = setTimeout(() => this.fields[0].explain(told), told ? SETTLED : 0);
   }
 
   /** Every control shows the truth again; what is being typed stays. */
   restore() {
     if (!this.scene) return;
     for (const field of this.fields) if (!field.element.hidden && !field.dirty) field.restore();
+    this.chips.asked.forget();
     this.setScene(this.scene);
-  }
-
-  showClasses(scene) {
-    const known = JSON.stringify(scene.classes ?? []);
-    this.chips.hidden = !scene.classes?.length;
-    if (known !== this.known) {
-      this.known = known;
-      const all = scene.classes?.length ? [{ value: "all", name: "all" }, ...scene.classes] : [];
-      this.chips.replaceChildren(...all.map(chipFor));
-    }
-    const chosen = scene.setup.classes;
-    for (const chip of this.chips.children) {
-      const { class: name } = chip.dataset;
-      const pressed = chosen ? chosen.some((value) => String(value) === name) : name === "all";
-      chip.setAttribute("aria-pressed", pressed);
-    }
-  }
-
-  /** Turns one class on or off; none at all means all of them. */
-  toggle(name) {
-    const all = this.scene.classes.map(({ value }) => value);
-    const before = this.scene.setup.classes ?? [];
-    const isOn = before.some((value) => String(value) === name);
-    const after = all.filter((value) => (String(value) === name ? !isOn : before.includes(value)));
-    const every = name === "all" || after.length === 0 || after.length === all.length;
-    const value = every ? null : after;
-    // The next click may come before the server's answer, and means what is asked for now.
-    if (this.send({ do: "set", name: "classes", value })) this.scene.setup.classes = value;
   }
 }
 
 function dataOption({ name, label, available, why }) {
-  const option = new Option(available ? label : `${label} (${why ?? "not here"})`, name);
+  const option = new Option(available ? label : `${label} (not here)`, name);
   option.disabled = !available;
-  if (why) option.title = why;
+  if (why) option.title = why; // a sentence: too long for the menu itself
   return option;
 }
 
 function presetOption({ name, label, title }) {
-  const option = new Option(title ? `${label}: ${title}` : label, name);
+  const option = new Option(title ? `${label}: ${capital(title)}` : label, name);
   option.title = title ?? "";
   option.dataset.preset = name;
   return option;
-}
-
-function chipFor({ value, name }) {
-  const chip = document.createElement("button");
-  chip.type = "button";
-  chip.className = "chip";
-  chip.dataset.class = value;
-  chip.textContent = name;
-  return chip;
 }

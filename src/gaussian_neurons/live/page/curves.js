@@ -14,6 +14,7 @@ const KINDS = {
 
 /** Always two decimals, so that the number at the end of the line stands still. */
 function costText(value) {
+  if (Math.abs(value) < 0.005) return "0.00"; // no minus before it
   return Math.abs(value) < 100 ? value.toFixed(2).replace("-", "−") : short(value);
 }
 

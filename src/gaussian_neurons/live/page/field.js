@@ -1,43 +1,54 @@
 // One control: a slider and a number field for the same number, and what it means.
 
+import { Asked } from "./asked.js";
 import { editable, short } from "./numbers.js";
 
 const STEPS = 1000; // of a slider
 const SEND_EVERY = 100; // ms while sliding
-const NUDGE = 10; // steps of the slider for an arrow key
+const NUDGE = 1.1; // an arrow key makes a number larger by a tenth, or as much smaller
+const THOUSANDS = /^\d{1,3}(,\d{3})+$/; // as this page writes them, too
 const REST = 700; // ms after sliding until the server's value may move the slider again
 
-/** Positions 0..STEPS of a slider <-> values. `zero`: the left end is 0; `open`: the right end is null, no limit. */
+/**
+ * Positions 0..STEPS of a slider <-> values, the same way for each doubling: what matters about these numbers is how
+ * many times as large they are. `zero`: the left end is 0; `open`: the right end is null, no limit.
+ */
 export function scale([lowest, highest], { whole = false, zero = false, open = false }) {
   const last = open ? STEPS - 1 : STEPS;
-  const first = zero && lowest > 0 ? 1 : 0;
-  const logarithmic = lowest > 0;
+  const first = zero ? 1 : 0;
   const round = (value) => (whole ? Math.round(value) : Number(value.toPrecision(2)));
   return {
     valueAt(position) {
       if (open && position > last) return null;
       if (position < first) return 0;
       const part = (position - first) / (last - first);
-      return round(logarithmic ? lowest * (highest / lowest) ** part : lowest + (highest - lowest) * part);
+      return round(lowest * (highest / lowest) ** part);
     },
     positionOf(value) {
       if (value === null) return STEPS;
       if (first && value <= 0) return 0;
       const within = Math.min(highest, Math.max(lowest, value));
-      const part = logarithmic
-        ? Math.log(within / lowest) / Math.log(highest / lowest)
-        : (within - lowest) / (highest - lowest);
+      const part = Math.log(within / lowest) / Math.log(highest / lowest);
       return Math.round(first + part * (last - first)) || 0;
+    },
+    /** The value after an arrow key, up (1) or down (-1), also where it is beyond the ends of the slider. */
+    next(value, way) {
+      if (whole) return Math.max(lowest, value + way);
+      if (value === null) return way > 0 ? null : round(highest);
+      if (open && way > 0 && value >= highest) return null;
+      if (value <= 0) return way > 0 ? round(lowest) : 0;
+      return zero && way < 0 && value <= lowest ? 0 : round(value * NUDGE ** way);
     },
   };
 }
 
 export class Field {
-  /** spec: what controls.js lists; onSet(name, value, final): the user wants this value. */
+  /** spec: what controls.js lists; onSet(name, value): the user wants this value. */
   constructor(spec, onSet) {
     Object.assign(this, { spec, onSet });
     this.value = null;
     this.slidAt = -Infinity;
+    this.asked = new Asked();
     this.dirty = false; // something was typed that was not sent yet
     this.element = document.querySelector("#field").content.firstElementChild.cloneNode(true);
     this.input = this.element.querySelector("input[type=text]");
@@ -73,6 +84,7 @@ export class Field {
     this.input.addEventListener("input", () => (this.dirty = true));
     this.input.addEventListener("change", () => this.typed());
     this.input.addEventListener("focus", () => this.input.select());
+    this.input.addEventListener("mousedown", (event) => this.clicked(event));
     this.input.addEventListener("keydown", (event) => {
       if (event.key === "Enter") this.typed();
       if (event.key === "Escape") this.restore();
@@ -80,6 +92,13 @@ export class Field {
     });
     // A slider's own step is too small for a key: most would be rounded away.
     this.slider.addEventListener("keydown", (event) => event.key.startsWith("Arrow") && this.nudge(event));
+  }
+
+  /** The first click chooses the whole number: left to itself, Safari puts the caret where the click ends. */
+  clicked(event) {
+    if (document.activeElement === this.input) return;
+    event.preventDefault();
+    this.input.focus();
   }
 
   slide() {
@@ -93,7 +112,7 @@ export class Field {
     this.timer = setTimeout(() => {
       this.timer = null;
       const last = this.scale.valueAt(Number(this.slider.value));
-      if (last !== this.sent) this.slide();
+      if (last !== this.asked.value) this.slide();
     }, SEND_EVERY);
   }
 
@@ -101,31 +120,42 @@ export class Field {
     clearTimeout(this.timer);
     this.timer = null;
     const value = this.scale.valueAt(Number(this.slider.value));
-    if (value !== this.sent || this.spec.startsAnew) this.send(value);
+    if (value !== this.asked.value || this.spec.startsAnew) this.send(value);
   }
 
   typed() {
     if (!this.dirty) return;
     this.dirty = false;
-    const text = this.input.value.trim().replace("−", "-").replace(",", ".");
-    if (this.spec.open && /^(full|)$/i.test(text)) return this.send(null);
-    const value = Number(text);
-    if (text === "" || !Number.isFinite(value)) return this.refuse(text);
-    this.send(value);
+    const value = this.read();
+    if (value === undefined) this.refuse(this.input.value.trim());
+    else this.send(value);
   }
 
-  /** An arrow key: the next whole number, or a little along the slider. */
+  /** An arrow key: the next whole number, or a little more or less of what is shown. */
   nudge(event) {
     event.preventDefault();
     const way = event.key === "ArrowUp" || event.key === "ArrowRight" ? 1 : -1;
-    const position = Number(this.slider.value) + way * NUDGE;
-    const value = this.spec.whole
-      ? Number(this.input.value) + way
-      : this.scale.valueAt(Math.min(STEPS, Math.max(0, position)));
+    const now = this.read();
+    if (now === undefined) return;
+    const value = this.scale.next(now, way);
     this.dirty = false;
-    this.slider.value = this.spec.whole ? this.scale.positionOf(value) : position;
+    if (value === now) return;
+    this.slider.value = this.scale.positionOf(value);
     this.write(value);
     this.send(value);
+  }
+
+  /** The number in the text field, null where there is no limit, undefined where it is none. */
+  read() {
+    const typed = this.input.value.trim().replace("−", "-");
+    const text = THOUSANDS.test(typed) ? typed.replaceAll(",", "") : typed.replace(",", ".");
+    if (this.spec.open && /^(full|)$/i.test(text)) return null;
+    return text !== "" && Number.isFinite(Number(text)) ? Number(text) : undefined;
+  }
+
+  /** Says something in place of what the number means; null: that again. */
+  explain(text) {
+    this.element.querySelector(".why").textContent = text ?? this.spec.why;
   }
 
   refuse(text) {
@@ -134,7 +164,7 @@ export class Field {
   }
 
   send(value) {
-    this.sent = value;
+    this.asked.ask(value);
     this.onSet(this.spec.name, value);
   }
 
@@ -145,16 +175,22 @@ export class Field {
       this.range = String(range);
       this.scale = scale(range, this.spec);
     }
-    const wait = this.slidAt + REST - performance.now();
+    const wait = Math.max(this.slidAt + REST - performance.now(), this.asked.wait(value));
     clearTimeout(this.later);
     if (wait > 0) this.later = setTimeout(() => this.show(this.value), wait);
     else this.restore(false);
   }
 
+  /** Waits for no answer any more. */
+  forget() {
+    this.slidAt = -Infinity;
+    this.asked.forget();
+  }
+
   /** Shows the true value again, after the server has refused another. */
   restore(force = true) {
     if (force) {
-      this.slidAt = -Infinity;
+      this.forget();
       this.dirty = false;
     }
     if (!this.dirty) this.write(this.value);

@@ -3,20 +3,22 @@
 import { PatchCanvas } from "./colours.js";
 import { bestGrid } from "./layout.js";
 import { measured } from "./numbers.js";
+import { Slots } from "./slots.js";
+import { isOut, stateOf } from "./states.js";
 
 const LABELS_EVERY = 1000; // ms: more often a screen reader would never come to an end
 const WIDTHS_EVERY = 250; // ms
-const STATES = ["pushed out", "learned", "twin of a learned one"];
 const AT_ONCE = 128; // filters painted for one frame
 const MANY = 8; // when more go at once (K was lowered), nobody needs to see each one fade
-const LEAVING_FOR = 1500; // ms until a filter that the server kept is shown as before
+const LEAVING_FOR = 1500; // ms until a filter that the server kept is shown again
 
 export class Filters {
-  /** onLook(id) when one is pointed at or focused, onRemove(id) when one is to go. */
+  /** onLook(id) when one is pointed at or focused, onRemove(id) when one is to go: it should call leave(id). */
   constructor(grid, room, { onLook, onRemove }) {
     Object.assign(this, { grid, room, onLook, onRemove });
     this.cells = new Map(); // id -> cell
-    this.order = []; // ids as they are shown
+    this.slots = new Slots();
+    this.leaving = new Set(); // ids that were removed here, and that the server may not know of yet
     this.columns = 1;
     this.patch = [1, 1, 1];
     this.labelledAt = 0;
@@ -44,40 +46,55 @@ export class Filters {
       if (!id) return;
       // A finger cannot point without touching: its tap only looks, and the inspector has a button to remove.
       if (this.touched && event.detail > 0) this.onLook(id);
-      else this.remove(id);
+      else this.onRemove(id);
     });
     this.grid.addEventListener("keydown", (event) => idOf(event) && this.onKey(event, idOf(event)));
   }
 
   onKey(event, id) {
-    const at = this.order.indexOf(id);
-    const last = this.order.length - 1;
+    const at = this.slots.ids.indexOf(id);
     const row = at - (at % this.columns);
+    const end = Math.min(this.slots.ids.length, row + this.columns);
     const targets = {
-      ArrowLeft: at - 1,
-      ArrowRight: at + 1,
-      ArrowUp: at - this.columns,
-      ArrowDown: at + this.columns,
-      Home: event.ctrlKey ? 0 : row,
-      End: event.ctrlKey ? last : Math.min(last, row + this.columns - 1),
+      ArrowLeft: [at, -1],
+      ArrowRight: [at, 1],
+      ArrowUp: [at, -this.columns],
+      ArrowDown: [at, this.columns],
+      Home: [event.ctrlKey ? -1 : row - 1, 1],
+      End: [event.ctrlKey ? this.slots.ids.length : end, -1],
     };
-    if (event.key === "Delete" || event.key === "Backspace") {
-      this.remove(id);
-    } else if (event.key in targets) {
-      const to = this.order[targets[event.key]];
-      if (to !== undefined) this.cells.get(to).button.focus();
-    } else {
-      return;
-    }
+    const removes = event.key === "Delete" || event.key === "Backspace";
+    // A key that is held must not take one filter after the other.
+    if (event.repeat && (removes || event.key === "Enter")) return event.preventDefault();
+    if (removes) this.onRemove(id);
+    else if (event.key in targets) this.cells.get(this.next(...targets[event.key]))?.button.focus();
+    else return;
     event.preventDefault();
   }
 
-  remove(id) {
-    const cell = this.cells.get(id);
-    if (!cell) return;
-    cell.button.classList.add("leaving");
-    setTimeout(() => cell.button.classList.remove("leaving"), LEAVING_FOR);
-    this.onRemove(id);
+  /** The next filter that is shown, from a place on. */
+  next(at, step) {
+    return this.slots.from(at, step, (id) => this.leaving.has(id));
+  }
+
+  /** Empties a place at once, before the server has answered; if it keeps the neuron, that is shown again. */
+  leave(id) {
+    if (!this.cells.has(id) || this.leaving.has(id) || this.shownCount() === 1) return;
+    this.leaving.add(id);
+    setTimeout(() => this.cells.has(id) && this.comeBack(id), LEAVING_FOR);
+    this.fade(this.cells.get(id).button);
+    this.place();
+  }
+
+  /** What was not removed after all is shown again: one, or all. */
+  comeBack(id = null) {
+    if (id === null) this.leaving.clear();
+    else this.leaving.delete(id);
+    this.place();
+  }
+
+  shownCount() {
+    return this.cells.size - this.leaving.size;
   }
 
   /** Shows which filter the inspector tells about. */
@@ -97,11 +114,16 @@ export class Filters {
   setScene(scene) {
     this.adaptive = scene.setup.eta_sigma > 0;
     this.widthsAt = -Infinity;
-    const shape = String(scene.patch);
-    if (scene.generation === this.generation && shape === String(this.patch)) return;
-    this.generation = scene.generation;
-    this.patch = scene.patch;
-    this.fit();
+    const { K } = scene.setup;
+    const start = `${scene.run} ${scene.generation} ${scene.patch}`;
+    if (start !== this.start) {
+      this.slots.beginAnew(K);
+      this.slots.closeUp(null);
+      this.leaving.clear();
+    } else if (K !== this.asked) {
+      this.slots.closeUp(K < this.asked ? K : null);
+    }
+    Object.assign(this, { start, asked: K, patch: scene.patch });
   }
 
   /** Where widths are learned each filter tells its own; elsewhere all have the one that the settings show. */
@@ -125,12 +147,13 @@ export class Filters {
     this.turn = (this.turn + 1) % turns || 0;
     frame.ids.forEach((id, k) => {
       const cell = this.cells.get(id);
-      const dimmed = frame.learned[k] === 0 && id !== this.lookedAt;
+      const state = stateOf(frame, k);
+      const dimmed = isOut(frame, k) && id !== this.lookedAt;
       const patch = frame.centers.subarray(k * size, (k + 1) * size);
       if (k % turns === this.turn || id === this.lookedAt) cell.picture.show(patch, this.patch, dimmed);
-      if (cell.learned === frame.learned[k]) return;
-      cell.learned = frame.learned[k];
-      cell.button.dataset.learned = cell.learned;
+      if (cell.state === state) return;
+      cell.state = state;
+      cell.button.dataset.learned = frame.learned[k];
       relabel = true;
     });
     const now = performance.now();
@@ -144,7 +167,7 @@ export class Filters {
     frame.ids.forEach((id, k) => {
       const cell = this.cells.get(id);
       const share = Math.round(frame.share[k] * 100);
-      const text = `Filter ${id}, ${STATES[cell.learned]}, wins ${share} % of samples. Activate to remove.`;
+      const text = `Filter ${id}, ${cell.state}, wins ${share} % of samples. Activate to remove.`;
       if (cell.text === text) return;
       cell.text = text;
       cell.button.setAttribute("aria-label", text);
@@ -153,28 +176,46 @@ export class Filters {
 
   /** Makes the buttons those of the frame's neurons; true where any came or went. */
   arrange(ids) {
-    if (ids.length === this.order.length && this.order.every((id, k) => id === ids[k])) return false;
+    const fresh = this.cells.size > 0;
+    if (!this.slots.take(ids)) return false;
     const staying = new Set(ids);
-    const gone = this.order.filter((id) => !staying.has(id));
-    const focusedAt = this.order.indexOf(Number(document.activeElement?.dataset?.neuron));
-    const fresh = this.order.length > 0;
+    const gone = [...this.cells.keys()].filter((id) => !staying.has(id));
     for (const id of gone) {
       const { button } = this.cells.get(id);
-      if (gone.length <= MANY) this.fade(button);
-      button.remove();
+      if (gone.length <= MANY && !this.leaving.has(id)) this.fade(button);
+      this.leaving.delete(id);
       this.cells.delete(id);
     }
-    ids.forEach((id, k) => {
-      if (!this.cells.has(id)) this.cells.set(id, this.newCell(id, fresh));
-      const { button } = this.cells.get(id);
-      if (this.grid.children[k] !== button) this.grid.insertBefore(button, this.grid.children[k] ?? null);
-    });
-    this.order = Array.from(ids);
-    if (!staying.has(this.current)) this.makeCurrent(this.order[Math.min(Math.max(0, focusedAt), ids.length - 1)]);
-    // Who removes with the keyboard goes on from the neighbour.
-    if (focusedAt >= 0 && !this.grid.contains(document.activeElement)) this.cells.get(this.current)?.button.focus();
+    for (const id of ids) if (!this.cells.has(id)) this.cells.set(id, this.newCell(id, fresh));
+    this.place();
     this.fit();
     return true;
+  }
+
+  /** Every button at its place, and an empty frame where there is none. */
+  place() {
+    const focused = document.activeElement?.closest?.(".filter");
+    const at = focused ? [...this.grid.children].indexOf(focused) : -1;
+    const visibly = focused?.matches(":focus-visible");
+    const wanted = this.slots.ids.map((id, k) => {
+      if (id !== null && !this.leaving.has(id)) return this.cells.get(id).button;
+      const there = this.grid.children[k];
+      return there?.classList.contains("empty-slot") ? there : emptySlot();
+    });
+    const staying = new Set(wanted);
+    wanted.forEach((element, k) => {
+      const there = this.grid.children[k];
+      if (there === element) return;
+      // What goes makes room for what comes, and all others stay where they are: a button that moves loses the focus.
+      if (there && !staying.has(there)) there.replaceWith(element);
+      else this.grid.insertBefore(element, there ?? null);
+    });
+    while (this.grid.children.length > wanted.length) this.grid.lastChild.remove();
+    const near = at < 0 ? this.next(-1, 1) : (this.next(at - 1, 1) ?? this.next(at, -1));
+    if (!this.cells.get(this.current)?.button.isConnected) this.makeCurrent(near);
+    // Who removes with the keyboard goes on from the neighbour; who clicks looks where the pointer is.
+    if (!visibly || document.activeElement === focused) return;
+    (focused.isConnected ? focused : this.cells.get(near)?.button)?.focus();
   }
 
   newCell(id, fresh) {
@@ -191,10 +232,10 @@ export class Filters {
     button.dataset.learned = 0;
     button.tabIndex = -1;
     button.append(number, width, picture.canvas);
-    return { button, picture, width, learned: 0, text: "" };
+    return { button, picture, width, state: "", text: "" };
   }
 
-  /** A picture of the removed filter that shrinks away where it was, while the others close up. */
+  /** A picture of the removed filter that shrinks away where it was. */
   fade(button) {
     if (matchMedia("(prefers-reduced-motion: reduce)").matches || !button.offsetParent) return;
     const from = button.querySelector("canvas");
@@ -219,12 +260,19 @@ export class Filters {
 
   /** Columns and size such that all filters fit into the room, as large as it goes. */
   fit() {
-    if (!this.order.length || this.grid.hidden) return;
-    const { columns, side, small } = bestGrid(this.room, this.order.length, this.patch);
+    if (!this.slots.ids.length || this.grid.hidden) return;
+    const { columns, side, small } = bestGrid(this.room, this.slots.ids.length, this.patch);
     this.columns = columns;
     this.grid.style.setProperty("--columns", columns);
     this.grid.style.setProperty("--side", `${side}px`);
     this.grid.classList.toggle("small", small);
     this.grid.classList.toggle("narrow", side < 58);
   }
+}
+
+function emptySlot() {
+  const place = document.createElement("i");
+  place.className = "empty-slot";
+  place.setAttribute("aria-hidden", "true");
+  return place;
 }

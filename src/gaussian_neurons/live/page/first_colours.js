@@ -1,8 +1,12 @@
-// Runs before the page is painted, so that who chose light or dark never sees a flash of the other. See theme.js.
+// Runs before the page is painted, so that nobody sees a flash of other colours. What follows is in theme.js.
 
-try {
-  const theme = localStorage.getItem("gaussian-neurons-theme");
-  if (theme === "light" || theme === "dark") document.documentElement.dataset.theme = theme;
-} catch {
-  // Storage may be forbidden: the system's colours, then.
+{
+  let theme = null;
+  try {
+    theme = localStorage.getItem("gaussian-neurons-theme");
+  } catch {
+    // Storage may be forbidden: the system's colours, then.
+  }
+  const system = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+  document.documentElement.dataset.theme = theme === "light" || theme === "dark" ? theme : system;
 }

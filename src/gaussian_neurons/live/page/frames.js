@@ -1,6 +1,6 @@
 // Decodes a binary message: a JSON header, then arrays that lie in the same buffer.
 
-const ARRAY_OF = { f4: Float32Array, u1: Uint8Array, i4: Int32Array };
+const ARRAY_OF = { f4: Float32Array, f8: Float64Array, u1: Uint8Array, i4: Int32Array };
 const HEADER_AT = 4;
 
 /** The header's fields, and every array under its own name as a view of the buffer (nothing is copied). */
@@ -18,6 +18,9 @@ export function decode(buffer) {
   }
   return message;
 }
+
+/** Whether two scenes are of one start: the same run of the same server. */
+export const isSameStart = (scene, other) => scene.generation === other?.generation && scene.run === other.run;
 
 /** Whether a frame belongs to a scene: after a new start, frames of the old run may still be on their way. */
 export function belongs(frame, scene) {

@@ -1,12 +1,13 @@
 // Facts about the neuron that is looked at, its filter, and the patches that it responds to most.
 
 import { PatchCanvas } from "./colours.js";
-import { measured, percent, plain } from "./numbers.js";
+import { isSameStart } from "./frames.js";
+import { brief, coordinate, measured, percent, plain } from "./numbers.js";
+import { capital, stateOf } from "./states.js";
 
 const FACTS_EVERY = 200; // ms: numbers that change faster cannot be read
 const ASK_EVERY = 330; // ms between questions for the strongest patches
 const PATCHES = 6;
-const STATES = ["Pushed out", "Learned", "Twin of a learned one"];
 
 export class Inspector {
   /** onAsk(id): the strongest patches are wanted; onRemove(id), onClose(): the buttons were pressed. */
@@ -36,7 +37,7 @@ export class Inspector {
   }
 
   setScene(scene) {
-    if (this.scene?.generation !== scene.generation) this.look(null);
+    if (!isSameStart(scene, this.scene)) this.look(null);
     this.scene = scene;
     this.root.dataset.mode = scene.mode;
   }
@@ -70,7 +71,7 @@ export class Inspector {
     this.root.dataset.learned = frame.learned[k];
     const facts = {
       number: this.id,
-      state: STATES[frame.learned[k]],
+      state: capital(stateOf(frame, k)),
       width: plain(frame.widths[k], 3),
       distance: measured(frame.distance[k]),
       cosine: measured(frame.cosine[k]),
@@ -78,7 +79,9 @@ export class Inspector {
       response: measured(frame.response[k]),
     };
     if (this.scene.mode === "plane") {
-      facts.place = `${measured(frame.centers[2 * k])}, ${measured(frame.centers[2 * k + 1])}`;
+      const [x0, y0, x1, y1] = this.scene.domain;
+      const [x, y] = frame.centers.subarray(2 * k, 2 * k + 2);
+      facts.place = `${coordinate(x, x1 - x0)}; ${coordinate(y, y1 - y0)}`;
     }
     for (const [name, value] of Object.entries(facts)) {
       if (this.fields[name].textContent !== String(value)) this.fields[name].textContent = value;
@@ -93,7 +96,7 @@ export class Inspector {
       item.hidden = m >= answer.responses.length;
       if (item.hidden) return;
       picture.show(answer.patches.subarray(m * size, (m + 1) * size), this.scene.patch);
-      response.textContent = measured(answer.responses[m], 2);
+      response.textContent = brief(answer.responses[m]);
     });
   }
 }

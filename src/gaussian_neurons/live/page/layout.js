@@ -6,6 +6,8 @@ const EDGE = 7; // px around the grid: frames are drawn outside of their filters
 const ROOMY = { gap: 14, number: 18 };
 const TIGHT = { gap: 5, number: 11 };
 const TIGHT_FROM = 120; // filters
+const RAGGED = 0.8; // what a grid with gaps in its last row counts
+const SQUARE = 0.2; // the power of height over width: how much a long grid is shunned
 const FIXED_HEIGHT = matchMedia("(min-width: 1100px)"); // as in style.css: there the stage has the window's height
 
 /** {columns, side in px, small}: the largest square filters of which `count` fit into `room`. */
@@ -20,8 +22,10 @@ export function bestGrid(room, count, patch) {
     const across = (width - gap * (columns - 1)) / columns;
     const down = (height - gap * (rows - 1)) / rows - number;
     const side = Math.min(across, down);
-    // A full last row is worth smaller filters: sixteen are four by four, as in the paper.
-    const score = Math.min(side, LARGEST) * (count / (rows * columns)) ** 1.5;
+    // A full last row and a square are worth smaller filters: sixteen are four by four, as in the paper.
+    const full = count / (rows * columns);
+    const shape = (full === 1 ? 1 : RAGGED * full) * (Math.min(rows, columns) / Math.max(rows, columns)) ** SQUARE;
+    const score = Math.min(side, LARGEST) * shape;
     if (score > best.score) best = { columns, side, score, small };
   }
   if (best.side < SMALLEST) {

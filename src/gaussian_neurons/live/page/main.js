@@ -1,10 +1,11 @@
 // Wires the page together: messages in, pictures out, what the user does back to the server.
 
+import { watchTheme } from "./canvas_theme.js";
 import { Connection } from "./connection.js";
 import { Controls } from "./controls.js";
 import { Curves } from "./curves.js";
 import { Filters } from "./filters.js";
-import { belongs, decode } from "./frames.js";
+import { belongs, decode, isSameStart } from "./frames.js";
 import { Inspector } from "./inspector.js";
 import { listenForKeys } from "./keys.js";
 import { Address, readLink } from "./link.js";
@@ -12,16 +13,19 @@ import { Plane } from "./plane.js";
 import { SampleStrip } from "./samples.js";
 import { ask, closeDialogsOutside, Sharing } from "./sharing.js";
 import { showConnection, Status } from "./status.js";
+import { remember, remembered } from "./storage.js";
 import { startTheme } from "./theme.js";
 import { Toasts } from "./toasts.js";
 
 const CURVE_EVERY = 250; // ms between points of the curves
+const RUN = "gaussian-neurons-run"; // which was watched, for this tab alone
 const NOISE_POINTS = 200;
 const SURFACE_OF = { "one-sample": "sample" }; // Figure 1 is the surface: there it is shown from the start
+const SMALL = matchMedia("(max-width: 1099px)"); // as in style.css
 const find = (selector) => document.querySelector(selector);
 
 // What is known: the last scene and the last frame. Older frames are never kept.
-const page = { scene: null, frame: null, run: null, dirty: false, loaded: false, curvedAt: 0 };
+const page = { scene: null, frame: null, run: null, dirty: false, loaded: false, curvedAt: 0, curvedTo: null, rate: null };
 const link = readLink(location.search);
 const toasts = new Toasts(find("#toasts"));
 const status = new Status();
@@ -35,13 +39,18 @@ const connection = new Connection(`${location.protocol === "https:" ? "wss" : "w
 
 /** Sends a message; without a connection the banner has said so already. */
 const send = (message) => connection.send(message);
-/** About a neuron: of this start, since numbers begin anew with the next. */
+/** About a neuron or a place: of this start, since with the next there are others. */
 const about = (message) => send({ ...message, generation: page.scene?.generation });
-const remove = (neuron) => about({ do: "remove", neuron });
 const look = (id) => {
   inspector.look(id);
   filters.mark(id);
   draw();
+};
+
+const remove = (neuron) => {
+  if (filters.leaving.has(neuron) || !about({ do: "remove", neuron })) return;
+  if (inspector.id === neuron) look(null);
+  if (page.scene.mode === "image") filters.leave(neuron);
 };
 
 const controls = new Controls({ send, onProblem: (text) => toasts.show(text, "error") });
@@ -51,12 +60,15 @@ const curves = new Curves({ learned: find("#curve-learned"), cost: find("#curve-
 const inspector = new Inspector(find("#inspector"), {
   onAsk: (neuron) => about({ do: "look", neuron }),
   onRemove: remove,
-  onClose: () => look(null),
+  onClose: () => {
+    plane.select(null);
+    look(null);
+  },
 });
 const plane = new Plane(find("#plane"), {
   onMove: (neuron, to) => about({ do: "move", neuron, to }),
   onRelease: () => send({ do: "release" }),
-  onPaint: (points) => send({ do: "paint", points }),
+  onPaint: (points) => about({ do: "paint", points }),
   onRemove: remove,
   onAdd: (at) => send(at ? { do: "add", count: 1, at } : { do: "add", count: 1 }),
   onLook: look,
@@ -68,35 +80,44 @@ function hello() {
   page.loaded = true;
   if (!first && page.scene) address.write();
   const { setup } = first ? link : readLink(location.search);
-  return { do: "hello", setup, link: first && setup !== null, run: page.run };
+  // Loaded again, a page goes on watching: its address is no wish, and may be older than the last change.
+  if (first && performance.getEntriesByType("navigation")[0]?.type === "reload") page.run = remembered("sessionStorage", RUN);
+  const isLink = first && setup !== null && page.run === null;
+  return { do: "hello", setup, link: isLink, run: page.run, paused: page.frame?.state === "paused" };
 }
 
 const onText = {
   welcome(message) {
     page.run = message.run;
+    remember("sessionStorage", RUN, message.run);
     status.presets = message.presets;
     controls.setWelcome(message);
   },
   scene(scene) {
-    const isNew = scene.generation !== page.scene?.generation || scene.run !== page.scene?.run;
+    const isNew = !isSameStart(scene, page.scene);
     const isOther = scene.setup.data !== page.scene?.setup.data;
     page.scene = scene;
     if (isNew) {
-      page.frame = null;
+      Object.assign(page, { frame: null, rate: null, curvedTo: null });
       status.wait();
     }
     showMode(scene.mode);
     controls.setScene(scene);
     status.setScene(scene);
     inspector.setScene(scene);
-    if (scene.mode === "image") filters.setScene(scene);
-    else plane.setScene(scene);
+    if (scene.mode === "plane") {
+      plane.setScene(scene);
+    } else {
+      filters.setScene(scene);
+      plane.letGo();
+    }
     if (isOther && scene.mode === "plane") showSurface(SURFACE_OF[scene.setup.data] ?? "off");
     address.show(scene.setup);
     draw();
   },
   history({ points, marks }) {
     curves.reset(points, marks);
+    page.curvedTo = null;
     draw();
   },
   mark({ seen, text, replaces }) {
@@ -105,7 +126,15 @@ const onText = {
   },
   notice({ level, text }) {
     toasts.show(text, level);
-    if (level === "error") controls.restore();
+    if (level !== "error") return;
+    controls.restore();
+    filters.comeBack();
+  },
+  failed({ trouble }) {
+    // The last frame, but stopped: whatever comes after it tells the truth again.
+    if (page.frame) page.frame = { ...page.frame, state: "failed", trouble, rate: 0 };
+    else status.fail(trouble);
+    draw();
   },
   question({ setup }) {
     ask(() => send({ do: "start", setup }));
@@ -148,11 +177,19 @@ function drawFrame(frame, scene, now) {
   }
   inspector.show(frame, now);
   if (inspector.id === null) filters.mark(null);
-  if (now - page.curvedAt < CURVE_EVERY || frame.seen === page.curvedTo) return;
+  controls.showCount(frame.ids.length);
+  addToCurves(frame, now);
+}
+
+/** A point now and then; the one where it rests always, since the line above the stage tells the same numbers. */
+function addToCurves(frame, now) {
+  const told = [frame.seen, frame.learnedCount, frame.cost].join();
+  const isRunning = frame.state === "running";
+  if (frame.seen === 0) return; // nothing is known yet
+  if (told === page.curvedTo || (isRunning && now - page.curvedAt < CURVE_EVERY)) return;
   page.curvedAt = now;
-  page.curvedTo = frame.seen;
-  // While paused there is no rate: single steps go on with the last one.
-  if (frame.state === "running" || page.rate === undefined) page.rate = frame.rate;
+  page.curvedTo = told;
+  if (isRunning) page.rate = frame.rate ?? page.rate; // at rest there is none: single steps go on with the last one
   curves.add(frame.seen, frame.learnedCount, frame.cost, page.rate);
 }
 
@@ -206,12 +243,15 @@ const shown = {
 };
 
 new Sharing(shown, toasts);
-startTheme(find("#theme"), () => {
+startTheme(find("#theme"));
+watchTheme(() => {
   strip.forgetColours();
   draw();
 });
 listenForKeys(actions);
 closeDialogsOutside();
 wireButtons();
+// On a small screen the facts lie above the settings, and make room for who wants to change one.
+find(".controls").addEventListener("pointerenter", () => SMALL.matches && look(null));
 for (const problem of link.problems) toasts.show(problem, "error");
 connection.open();

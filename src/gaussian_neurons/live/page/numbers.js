@@ -32,19 +32,34 @@ export function plain(value, digits = 4) {
   const size = Math.abs(value);
   const text =
     size !== 0 && (size < 1e-4 || size >= 1e7)
-      ? value.toExponential(Math.max(digits - 2, 0)).replace(/\.?0+e/, "e").replace("e+", "e")
+      ? powered(value, digits - 2).replace("e+", "e")
       : String(Number(value.toPrecision(digits)));
   return withMinus(text);
 }
 
-/** What is measured while one watches: its zeros stay, so that it keeps its length. 0.500, 12.0, 1.5e−5. */
+/** What is measured while one watches: its zeros stay, so that it keeps its length. 0.500, 12.0, 9.3e−4. */
 export function measured(value, digits = 3) {
   if (!isNumber(value)) return NONE;
   const size = Math.abs(value);
-  if (size !== 0 && (size < 10 ** -digits || size >= 1e4)) return plain(value, digits);
+  if (size !== 0 && size < 10 ** -digits) return powered(value, digits - 2);
+  if (size >= 1e4) return plain(value, digits);
   const before = String(Math.floor(Number(size.toPrecision(digits)))).length;
   return withMinus(value.toFixed(size < 1 ? digits : Math.max(0, digits - before)));
 }
+
+/** A part of one in four signs, where there is hardly any room: 0.93, 0.05, 9e−4. */
+export function brief(value) {
+  if (!isNumber(value)) return NONE;
+  return value !== 0 && Math.abs(value) < 0.005 ? powered(value, 0) : withMinus(value.toFixed(2));
+}
+
+/** Very small numbers: 9.3e−4. */
+function powered(value, decimals) {
+  return withMinus(value.toExponential(Math.max(0, decimals)).replace(/\.?0+e/, "e"));
+}
+
+/** "1 sample", "2 samples": the word for a count. */
+export const samples = (count) => (count === 1 ? "sample" : "samples");
 
 /** A fraction as per cent. */
 export const percent = (part) => (isNumber(part) ? `${(part * 100).toFixed(part < 0.0995 ? 1 : 0)} %` : NONE);
@@ -58,7 +73,20 @@ export function editable(value) {
 
 /** 1,000,000 */
 export function whole(value) {
-  return Math.round(value).toLocaleString("en-US");
+  return grouped(Math.round(value), 0);
+}
+
+/** 5,000.30: so many decimals, thousands apart. */
+export function grouped(value, decimals) {
+  const digits = Math.min(decimals, 20);
+  return withMinus(value.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits }));
+}
+
+/** A coordinate, to a thousandth of what is seen: far from zero, places differ in their last digits alone. */
+export function coordinate(value, span) {
+  if (!isNumber(value)) return NONE;
+  const decimals = Math.max(0, 3 - Math.ceil(Math.log10(span)));
+  return decimals > 8 || Math.abs(value) >= 1e13 ? plain(value, 8) : grouped(value, decimals);
 }
 
 const LOW = "₀₁₂₃₄₅₆₇₈₉";

@@ -3,14 +3,16 @@
 import { LIGHT } from "./canvas_theme.js";
 import { paint } from "./colours.js";
 import { measured, whole } from "./numbers.js";
-import { caption, captionText, learnedCount, picture, tag, text } from "./svg.js";
+import { caption, captionText, learnedCount, picture, tag, text, wrapped } from "./svg.js";
 
 const MOST_RECTS = 20_000;
 const SIDE = 76; // of a filter
 const GAP = 28; // between filters: the number stands in it
 const EDGE = 24;
 const HEAD = 92; // the title's two lines
-const FOOT = 44;
+const FOOT = 34; // above the caption
+const LINE = 15; // of the caption
+const SIGN = 5.7; // px of one of its characters
 const BAR = 74; // room for the colour bar
 
 export function filtersSVG(frame, scene, columns) {
@@ -22,8 +24,9 @@ export function filtersSVG(frame, scene, columns) {
   const wide = across * (SIDE + GAP) - GAP;
   const high = down * (SIDE + GAP) - GAP;
   const lines = title(frame, scene);
-  const line = caption(scene, frame);
-  const total = 2 * EDGE + Math.max(wide + (grey ? BAR : 0), 8.2 * lines[0].length, 5.7 * line.length);
+  const inner = Math.max(wide + (grey ? BAR : 0), 9 * lines[0].length);
+  const small = wrapped(caption(scene, frame), Math.floor(inner / SIGN));
+  const total = 2 * EDGE + inner;
   const embed = count * height * width > MOST_RECTS;
   const cells = Array.from({ length: count }, (_, i) => {
     const x = EDGE + (i % across) * (SIDE + GAP);
@@ -35,9 +38,10 @@ export function filtersSVG(frame, scene, columns) {
     text(lines[1], { x: EDGE, y: 57, "font-size": 17, fill: LIGHT.ink }),
     ...cells,
     grey ? colourBar(EDGE + wide + 28, HEAD, Math.min(high, 330)) : "",
-    captionText(line, { x: EDGE, y: HEAD + high + FOOT - 10 }),
+    ...small.map((line, k) => captionText(line, { x: EDGE, y: HEAD + high + FOOT + k * LINE })),
   ];
-  return picture(total, HEAD + high + FOOT, `${lines[0]}; ${lines[1]}`, content.join("\n"));
+  const bottom = HEAD + high + FOOT + small.length * LINE;
+  return picture(total, bottom, `${lines[0]}; ${lines[1]}`, content.join("\n"));
 }
 
 function title(frame, scene) {

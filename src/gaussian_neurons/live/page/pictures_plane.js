@@ -1,7 +1,8 @@
 // The plane as SVG: points, paths, neurons and the surface as they are seen, in the light colours.
 
 import { LIGHT } from "./canvas_theme.js";
-import { niceStep, subscript, tickText } from "./numbers.js";
+import { whole } from "./numbers.js";
+import { axes } from "./plane_axes.js";
 import { inward } from "./plane_border.js";
 import { pointOpacity } from "./plane_points.js";
 import { freeCorner } from "./plane_samples.js";
@@ -9,31 +10,44 @@ import { STAR, STAR_WAIST } from "./plane_surface.js";
 import { caption, captionText, learnedCount, picture, round, tag, text } from "./svg.js";
 
 const EDGE = 46; // outside of the plane: ticks stand there
-const FOOT = 64;
+const HEAD = 62; // the title, and the name of an axis below it
+const FOOT = 72;
 const SERIF = { "font-family": "Georgia, serif", "font-style": "italic", fill: LIGHT.ink };
 const BAR = 46; // room for the surface's colour bar
 
 export function planeSVG(plane) {
   const { view, scene, frame } = plane;
   const [wide, high] = [view.width, view.height];
-  const under = [surfaceOf(plane), grid(view), points(plane), paths(plane)];
+  const scales = axes(view, scene.axes);
+  const under = [surfaceOf(plane), contourLines(plane), grid(view, scales), points(plane), paths(plane)];
   const inside = [...under, lowestPlace(plane), current(plane), neurons(plane)];
   const clip = tag("clipPath", { id: "plane" }, tag("rect", { width: wide, height: high }));
-  const learned = frame ? learnedCount(frame) : 0;
+  const [title, about] = titleOf(plane);
   const line = frame ? caption(scene, frame) : "";
+  const head = HEAD + (about ? 20 : 0);
   const content = [
     tag("defs", {}, clip),
+    text(title, { x: 0, y: 34 - head, "font-size": 17, fill: LIGHT.ink }),
+    text(about, { x: 0, y: 55 - head, "font-size": 13, fill: LIGHT.ink }),
     tag("g", { "clip-path": "url(#plane)" }, inside.join("\n")),
     tag("rect", { width: wide, height: high, fill: "none", stroke: LIGHT.muted, "stroke-opacity": 0.5 }),
-    ticks(view),
+    ticks(view, scales),
     arrowheads(plane),
     colourBar(plane),
-    captionText(line, { x: 0, y: high + 44 }),
+    captionText(line, { x: 0, y: high + 52 }),
   ];
-  const total = Math.max(wide + (plane.surface.shown ? BAR : 0), 5.8 * line.length) + 1.5 * EDGE;
-  const moved = tag("g", { transform: `translate(${EDGE} ${EDGE / 2})` }, content.join("\n"));
-  const title = `${plane.neurons.count} neurons in the plane, ${learned} learned`;
-  return picture(total, high + EDGE / 2 + FOOT, title, moved);
+  const needed = Math.max(wide + (plane.surface.shown ? BAR : 0), 5.8 * line.length, 9.5 * title.length);
+  const moved = tag("g", { transform: `translate(${EDGE} ${head})` }, content.join("\n"));
+  return picture(needed + 1.5 * EDGE, high + head + FOOT, about ? `${title}; ${about}` : title, moved);
+}
+
+/** What is seen, and what the surface is about if there is one. */
+function titleOf({ neurons: set, frame, surface }) {
+  const many = (count, what) => `${whole(count)} ${what}${count === 1 ? "" : "s"}`;
+  const known = frame ? ` after ${many(frame.seen, "sample")}, ${learnedCount(frame)} learned` : "";
+  const over = surface.mode === "recent" ? "the mean over the last samples" : "for the sample x";
+  const about = surface.shown ? `The map is F over the places of neuron ${surface.neuron}, ${over}` : "";
+  return [many(set.count, "neuron") + known, about];
 }
 
 function surfaceOf({ surface, view }) {
@@ -42,34 +56,33 @@ function surfaceOf({ surface, view }) {
   return tag("image", { x: 0, y: 0, width: view.width, height: view.height, preserveAspectRatio: "none", href });
 }
 
-const stepOf = (view) => niceStep(view.width / view.scale, Math.max(3, view.width / 95));
-
-function multiples(from, to, step) {
-  const found = [];
-  for (let n = Math.ceil(from / step); n * step <= to; n++) found.push(n * step);
-  return found;
+function contourLines({ surface, view }) {
+  const pieces = [];
+  surface.eachLine(view, (...ends) => {
+    const [x0, y0, x1, y1] = ends.map(round);
+    pieces.push(`M${x0} ${y0}L${x1} ${y1}`);
+  });
+  if (!pieces.length) return "";
+  const line = { fill: "none", stroke: LIGHT.ink, "stroke-opacity": 0.22, "stroke-width": 0.75 };
+  return tag("path", { d: pieces.join(""), ...line });
 }
 
-function grid(view) {
-  const [x0, y0, x1, y1] = view.box();
-  const step = stepOf(view);
+function grid(view, { x, y }) {
   const lines = [
-    ...multiples(x0, x1, step).map((x) => `M${round(view.x(x))} 0V${round(view.height)}`),
-    ...multiples(y0, y1, step).map((y) => `M0 ${round(view.y(y))}H${round(view.width)}`),
+    ...x.ticks.map(([value]) => `M${round(view.x(value))} 0V${round(view.height)}`),
+    ...y.ticks.map(([value]) => `M0 ${round(view.y(value))}H${round(view.width)}`),
   ];
   return tag("path", { d: lines.join(""), stroke: LIGHT.muted, "stroke-opacity": 0.14, fill: "none" });
 }
 
-function ticks(view) {
-  const [x0, y0, x1, y1] = view.box();
-  const step = stepOf(view);
+function ticks(view, { x, y }) {
   const numbers = [
-    ...multiples(x0, x1, step).map((value) => {
-      return text(tickText(value, step), { x: view.x(value), y: view.height + 17, "text-anchor": "middle" });
+    ...x.ticks.map(([value, label]) => {
+      return text(label, { x: view.x(value), y: view.height + 17, "text-anchor": "middle" });
     }),
-    ...multiples(y0, y1, step).map((value) => {
-      return text(tickText(value, step), { x: -7, y: view.y(value) + 4, "text-anchor": "end" });
-    }),
+    ...y.ticks.map(([value, label]) => text(label, { x: -7, y: view.y(value) + 4, "text-anchor": "end" })),
+    text(x.name, { x: view.width, y: view.height + 31, "text-anchor": "end", fill: LIGHT.ink }),
+    text(y.name, { x: 0, y: -8, fill: LIGHT.ink }),
   ];
   return tag("g", { "font-size": 11, fill: LIGHT.muted }, numbers.join(""));
 }
@@ -121,21 +134,23 @@ function pieces(places, stroke) {
   }).join("");
 }
 
-/** Learned ones last, on top. */
-function neurons({ neurons: set, view, surface }) {
-  const name = (id) => (surface.shown ? `μ${subscript(id)}` : id);
-  const pushed = surface.shown ? LIGHT.ink : LIGHT.pushed;
+/** Learned ones last, on top; numbers over all of them. */
+function neurons({ neurons: set, view, surface, numbers }) {
+  const colour = (i) => (set.learned[i] ? LIGHT.accent : surface.shown ? LIGHT.ink : LIGHT.pushed);
   const order = Array.from({ length: set.count }, (_, i) => i);
   order.sort((a, b) => Boolean(set.learned[a]) - Boolean(set.learned[b]));
-  return order.map((i) => neuron(set, view, i, name(set.ids[i]), pushed)).join("\n");
+  const labels = numbers.map(({ index, x, y, align }) => {
+    const font = set.learned[index] ? { "font-size": 14, "font-weight": 600 } : { "font-size": 12 };
+    return number(set.ids[index], x, y, colour(index), { ...font, "text-anchor": align === "right" ? "end" : null });
+  });
+  return [...order.map((i) => neuron(set, view, i, colour(i))), ...labels].join("\n");
 }
 
-function neuron(set, view, i, name, pushed) {
+function neuron(set, view, i, colour) {
   const [x, y] = [view.x(set.places[2 * i]), view.y(set.places[2 * i + 1])];
   const radius = Math.sqrt(set.widths[i]) * view.scale;
   if (!(x > -radius && y > -radius && x < view.width + radius && y < view.height + radius)) return "";
   const state = set.learned[i];
-  const colour = state ? LIGHT.accent : pushed;
   const circle = {
     cx: x,
     cy: y,
@@ -145,14 +160,14 @@ function neuron(set, view, i, name, pushed) {
     "stroke-width": state === 1 ? 2.25 : 1.1,
     "stroke-dasharray": state === 2 ? "5 4" : null,
   };
+  if (x < 0 || y < 0 || x > view.width || y > view.height) return tag("circle", circle); // its arrowhead tells the rest
   const cross = `M${round(x - 3.5)} ${round(y - 3.5)}l7 7M${round(x - 3.5)} ${round(y + 3.5)}l7 -7`;
   const middle = state
     ? tag("circle", { cx: x, cy: y, r: 4, fill: colour, stroke: "#ffffff", "stroke-width": 1.5 })
     : [["#ffffff", 4], [colour, 1.75]]
         .map(([stroke, thick]) => tag("path", { d: cross, stroke, "stroke-width": thick, "stroke-linecap": "round" }))
         .join("");
-  const font = { "font-size": state ? 13 : 11, "font-weight": state ? 600 : null };
-  return tag("circle", circle) + middle + number(name, x + 9, y - 8, colour, font);
+  return tag("circle", circle) + middle;
 }
 
 /** A number with a white edge, readable on anything. */

@@ -1,9 +1,12 @@
 // Plane mode: samples and neurons of two dimensions on a canvas, drawn only when something changed.
 
 import { calm, readTheme, watchSize, watchTheme } from "./canvas_theme.js";
+import { isSameStart } from "./frames.js";
 import { planeSVG, svgToPNG } from "./pictures.js";
 import { beyond, drawBeyond } from "./plane_border.js";
-import { drawGrid, drawNeurons, drawPaths, drawTicks } from "./plane_marks.js";
+import { axes, nameSpots } from "./plane_axes.js";
+import { Labels } from "./plane_labels.js";
+import { drawGrid, drawNeurons, drawPaths, drawTicks, radiusOf } from "./plane_marks.js";
 import { NeuronSet } from "./plane_neurons.js";
 import { PlanePointer } from "./plane_pointer.js";
 import { PointLayer } from "./plane_points.js";
@@ -24,7 +27,10 @@ export class Plane {
     this.samples = new Samples();
     this.layer = new PointLayer();
     this.surface = new SurfaceLayer();
+    this.labels = new Labels();
+    this.numbers = []; // where they stand, as last drawn
     this.arrows = []; // neurons beyond the border, as last drawn
+    this.legend = document.querySelectorAll(".marks [data-mark]");
     this.scene = null;
     this.frame = null;
     this.selected = null;
@@ -40,6 +46,7 @@ export class Plane {
       this.draw(); // at once: a canvas of another size is empty
     });
     this.pointer = new PlanePointer(this, canvas, handlers);
+    canvas.plane = this; // for the console and for tests
   }
 
   setTool(tool) {
@@ -55,15 +62,23 @@ export class Plane {
     const before = this.scene;
     this.scene = scene;
     if (!scene.domain) return; // image mode: nothing to show
-    const isNew = before?.generation !== scene.generation || before.run !== scene.run;
+    const isNew = !isSameStart(scene, before);
     if (isNew) {
       this.neurons.clear();
       this.samples.clear();
       this.surface.forget();
+      this.labels.clear();
+      this.pointer.forget();
+      this.selected = this.about = null; // numbers begin anew: 3 is somebody else now
     }
     const same = before?.domain?.every((end, k) => end === scene.domain[k]);
     if (!same || isNew) this.view.setDomain(scene.domain);
     this.change();
+  }
+
+  /** Other data has come while the pointer may still be down. */
+  letGo() {
+    this.pointer.forget();
   }
 
   setPoints(points) {
@@ -76,6 +91,8 @@ export class Plane {
     this.frame = frame;
     this.neurons.setFrame(frame, SPACING * this.view.extent(), !calm());
     this.samples.setFrame(frame, performance.now(), calm());
+    const { held } = this.pointer;
+    if (held !== null && this.neurons.indexOf(held) < 0) this.pointer.forget(); // somebody else has removed it
     if (!this.pointer.grabbed) this.view.keep(this.neurons); // not while the ground would move under the pointer
     if (calm() && this.view.moving) this.view.arrive();
     this.change();
@@ -140,34 +157,57 @@ export class Plane {
     context.fillStyle = theme.card;
     context.fillRect(0, 0, view.width, view.height);
     surface.draw(context, view);
-    drawGrid(context, view, theme);
+    const scales = axes(view, this.scene.axes);
+    drawGrid(context, view, theme, scales);
     this.layer.draw(context, view, theme);
     samples.draw(context, view, theme, now);
     drawPaths(context, view, theme, neurons);
     surface.drawLowest(context, view);
-    if (this.tellsX()) samples.drawCurrent(context, view, theme, now, this.taken());
-    const surfaceOf = surface.shown ? surface.neuron : null;
-    drawNeurons(context, view, theme, neurons, { selected, hovered: this.pointer.hovered, surfaceOf });
+    const x = this.tellsX() && samples.current;
+    const star = surface.lowestPlace();
+    this.explain({ x, star });
+    const { hovered } = this.pointer;
     this.arrows = beyond(view, neurons);
-    drawTicks(context, view, theme, this.arrows);
+    const taken = [...nameSpots(view, scales, this.arrows), ...surface.barSpots(view)];
+    // Of one sample, x and the star hop: numbers that kept away from them would hop, too.
+    if (star && surface.mode === "recent") taken.push([view.x(star[0]), view.y(star[1])]);
+    this.numbers = this.labels.place(view, neurons, [selected, hovered], taken);
+    if (x) samples.drawCurrent(context, view, theme, now, this.taken());
+    const surfaceOf = surface.shown ? surface.neuron : null;
+    drawNeurons(context, view, theme, neurons, this.numbers, { selected, hovered, surfaceOf });
+    drawTicks(context, view, theme, scales, this.arrows);
     drawBeyond(context, view, theme, neurons, this.arrows, selected);
     surface.drawBar(context, view);
     this.pointer.draw(context, theme);
     if (this.canvas.matches(":focus-visible")) this.drawFocus();
   }
 
-  /** Which sample is x matters to the surface, and where one can follow them; in a flood it would only hop about. */
+  /**
+   * Which sample is x matters to the surface of one sample, and where one can follow them; in a flood it would only
+   * hop about, and beside the surface of many it would look as if that were about it.
+   */
   tellsX() {
-    return this.surface.shown || this.frame?.state !== "running" || this.frame.rate <= FOLLOWED;
+    if (this.surface.mode !== "off") return this.surface.mode === "sample" && this.surface.shown;
+    return this.frame?.state !== "running" || this.frame.rate <= FOLLOWED;
   }
 
-  /** Pixels where x must not write its name: the numbers of neurons and the star. */
+  /** The legend tells of marks that are in the picture. */
+  explain(marks) {
+    for (const item of this.legend) {
+      const seen = String(Boolean(marks[item.dataset.mark]));
+      if (item.dataset.seen !== seen) item.dataset.seen = seen;
+    }
+  }
+
+  /** Pixels where x must not write its name: neurons, where their circles come closest, numbers and the star. */
   taken() {
-    const { view, neurons, surface } = this;
-    const found = [];
+    const { view, neurons, samples, surface } = this;
+    const [sampleX, sampleY] = [view.x(samples.current[0]), view.y(samples.current[1])];
+    const found = this.numbers.map(({ middle }) => middle);
     for (let i = 0; i < neurons.count; i++) {
       const [x, y] = [view.x(neurons.places[2 * i]), view.y(neurons.places[2 * i + 1])];
-      found.push([x, y], [x + 14, y - 10]);
+      const part = radiusOf(view, neurons, i) / (Math.hypot(sampleX - x, sampleY - y) || 1);
+      found.push([x, y], [x + part * (sampleX - x), y + part * (sampleY - y)]);
     }
     const star = surface.lowestPlace();
     if (star) found.push([view.x(star[0]), view.y(star[1])]);

@@ -1,52 +1,56 @@
 // Draws what stands on the plane: grid and ticks, the paths of neurons, the neurons themselves.
 
-import { niceStep, subscript, tickText } from "./numbers.js";
+import { namePlaces } from "./plane_axes.js";
 
 const FADES = 6; // a path fades in so many pieces
-const MOST_NUMBERS = 100; // of neurons that are not learned
+const MANY = 100; // neurons: those that are not learned are then drawn all at once
 const FULL = 2 * Math.PI;
 
-/** Very light lines at round numbers, the numbers at the edges. */
-export function drawGrid(context, view, theme) {
-  const [x0, y0, x1, y1] = view.box();
-  const step = niceStep(x1 - x0, Math.max(3, view.width / 95));
+/** Very light lines at round numbers. */
+export function drawGrid(context, view, theme, { x, y }) {
   context.strokeStyle = theme.muted;
   context.lineWidth = 1;
   context.globalAlpha = theme.dark ? 0.14 : 0.12;
   context.beginPath();
-  for (let n = Math.ceil(x0 / step); n * step <= x1; n++) {
-    const x = Math.round(view.x(n * step)) + 0.5;
-    context.moveTo(x, 0);
-    context.lineTo(x, view.height);
+  for (const [value] of x.ticks) {
+    const at = Math.round(view.x(value)) + 0.5;
+    context.moveTo(at, 0);
+    context.lineTo(at, view.height);
   }
-  for (let n = Math.ceil(y0 / step); n * step <= y1; n++) {
-    const y = Math.round(view.y(n * step)) + 0.5;
-    context.moveTo(0, y);
-    context.lineTo(view.width, y);
+  for (const [value] of y.ticks) {
+    const at = Math.round(view.y(value)) + 0.5;
+    context.moveTo(0, at);
+    context.lineTo(view.width, at);
   }
   context.stroke();
   context.globalAlpha = 1;
 }
 
-/** Numbers come last, so that no dot hides them; they keep out of the corners and of arrowheads. */
-export function drawTicks(context, view, theme, arrows) {
-  const [x0, y0, x1, y1] = view.box();
-  const step = niceStep(x1 - x0, Math.max(3, view.width / 95));
+/**
+ * Numbers and names come last, so that no dot hides them; numbers keep out of corners and off arrowheads, names have
+ * a line of their own beside the numbers.
+ */
+export function drawTicks(context, view, theme, { x, y }, arrows) {
   context.font = `11px ${theme.font}`;
   context.lineJoin = "round";
-  context.textAlign = "center";
   context.textBaseline = "alphabetic";
-  for (let n = Math.ceil(x0 / step); n * step <= x1; n++) {
-    const [x, y] = [view.x(n * step), view.height - 7];
-    if (x < 34 || x > view.width - 24 || !free(arrows, x, y - 4)) continue;
-    haloed(context, theme, tickText(n * step, step), x, y, theme.muted);
+  const places = namePlaces(view, { x, y }, arrows);
+  context.textAlign = "right";
+  if (x.name) haloed(context, theme, x.name, ...places.x, theme.ink);
+  context.textAlign = "left";
+  if (y.name) haloed(context, theme, y.name, ...places.y, theme.ink);
+  context.textAlign = "center";
+  for (const [value, text] of x.ticks) {
+    const [at, low] = [view.x(value), view.height - 7];
+    if (at < 34 || at > view.width - 24 || !free(arrows, at, low - 4)) continue;
+    haloed(context, theme, text, at, low, theme.muted);
   }
   context.textAlign = "left";
   context.textBaseline = "middle";
-  for (let n = Math.ceil(y0 / step); n * step <= y1; n++) {
-    const y = view.y(n * step);
-    if (y < 16 || y > view.height - 26 || !free(arrows, 11, y)) continue;
-    haloed(context, theme, tickText(n * step, step), 7, y, theme.muted);
+  for (const [value, text] of y.ticks) {
+    const at = view.y(value);
+    if (at < (y.name ? places.y[1] + 14 : 16) || at > view.height - 26 || !free(arrows, 11, at)) continue;
+    haloed(context, theme, text, 7, at, theme.muted);
   }
 }
 
@@ -95,19 +99,28 @@ function tracePiece(context, view, neurons, i, fade) {
 }
 
 /**
- * Circles of radius sqrt(sigma): learned ones over all others, the selected one over all. Where there is a surface,
- * a halo tells whose it is, and names are those of its colour bar: μ₁.
+ * Circles of radius sqrt(sigma): learned ones over all others, the selected one over all, and numbers over every
+ * circle. Where there is a surface, a halo tells whose it is.
  */
-export function drawNeurons(context, view, theme, neurons, { selected, hovered, surfaceOf }) {
-  const order = Array.from({ length: neurons.count }, (_, i) => i);
+export function drawNeurons(context, view, theme, neurons, labels, { selected, hovered, surfaceOf }) {
   const height = (i) => (neurons.ids[i] === selected ? 2 : neurons.learned[i] ? 1 : 0);
-  order.sort((a, b) => height(a) - height(b));
-  const name = (id) => (surfaceOf === null ? id : `μ${subscript(id)}`);
-  for (const i of order) {
+  const order = Array.from({ length: neurons.count }, (_, i) => i).sort((a, b) => height(a) - height(b));
+  const other = surfaceOf === null ? theme.pushed : theme.ink; // grey would drown in the map's colours
+  const colour = (i) => (neurons.learned[i] ? theme.accent : other);
+  const plain = (i) => !neurons.learned[i] && ![selected, hovered, surfaceOf].includes(neurons.ids[i]);
+  const crowd = neurons.count > MANY ? order.filter(plain) : [];
+  drawCrowd(context, view, other, neurons, crowd);
+  for (const i of crowd.length ? order.filter((i) => !plain(i)) : order) {
     const id = neurons.ids[i];
     if (id === selected || id === surfaceOf) drawHalo(context, view, theme, neurons, i);
-    const strong = id === hovered || id === selected;
-    drawNeuron(context, view, theme, neurons, i, { name: name(id), strong, onSurface: surfaceOf !== null });
+    drawNeuron(context, view, theme, neurons, i, { colour: colour(i), strong: id === hovered || id === selected });
+  }
+  context.textBaseline = "alphabetic";
+  context.lineJoin = "round";
+  for (const { index, x, y, align } of labels) {
+    context.font = `${neurons.learned[index] ? "600 14px" : "400 12px"} ${theme.font}`;
+    context.textAlign = align;
+    haloed(context, theme, neurons.ids[index], x, y, colour(index));
   }
 }
 
@@ -130,13 +143,12 @@ function drawHalo(context, view, theme, neurons, i) {
   context.globalAlpha = 1;
 }
 
-function drawNeuron(context, view, theme, neurons, i, { name, strong, onSurface }) {
+function drawNeuron(context, view, theme, neurons, i, { colour, strong }) {
   const x = view.x(neurons.places[2 * i]);
   const y = view.y(neurons.places[2 * i + 1]);
   const radius = radiusOf(view, neurons, i);
   if (x < -radius || y < -radius || x > view.width + radius || y > view.height + radius) return;
   const state = neurons.learned[i];
-  const colour = state ? theme.accent : onSurface ? theme.ink : theme.pushed; // grey would drown in the map's colours
   context.strokeStyle = context.fillStyle = colour;
   context.lineWidth = (state === 1 ? 2.25 : 1.1) + (strong ? 1 : 0);
   context.globalAlpha = state || strong ? 1 : 0.75;
@@ -149,12 +161,37 @@ function drawNeuron(context, view, theme, neurons, i, { name, strong, onSurface 
   if (x < 0 || y < 0 || x > view.width || y > view.height) return; // its arrowhead has the number
   if (state) drawDot(context, theme, x, y, colour);
   else drawCross(context, theme, x, y, colour);
-  if (!state && !strong && neurons.count > MOST_NUMBERS) return; // a hundred numbers are a fog, and slow
-  context.font = `${state ? 600 : 400} ${state ? 14 : 12}px ${theme.font}`;
-  context.textAlign = "left";
-  context.textBaseline = "alphabetic";
-  context.lineJoin = "round";
-  haloed(context, theme, name, x + 9, y - 8, colour);
+}
+
+/** Many that are not learned, in two strokes and without edges: one by one they take longer than all the rest. */
+function drawCrowd(context, view, colour, neurons, crowd) {
+  context.strokeStyle = colour;
+  context.lineCap = "butt";
+  context.lineWidth = 1; // hairlines take half the time where no GPU helps
+  for (const [what, alpha] of [[traceCircle, 0.8], [traceCross, 1]]) {
+    context.globalAlpha = alpha;
+    context.beginPath();
+    for (const i of crowd) {
+      const [x, y] = [view.x(neurons.places[2 * i]), view.y(neurons.places[2 * i + 1])];
+      const radius = radiusOf(view, neurons, i);
+      const away = x < -radius || y < -radius || x > view.width + radius || y > view.height + radius;
+      if (!away) what(context, x, y, radius);
+    }
+    context.stroke();
+  }
+  context.globalAlpha = 1;
+}
+
+function traceCircle(context, x, y, radius) {
+  context.moveTo(x + radius, y);
+  context.arc(x, y, radius, 0, FULL);
+}
+
+function traceCross(context, x, y) {
+  context.moveTo(x - 3.5, y - 3.5);
+  context.lineTo(x + 3.5, y + 3.5);
+  context.moveTo(x - 3.5, y + 3.5);
+  context.lineTo(x + 3.5, y - 3.5);
 }
 
 function drawDot(context, theme, x, y, colour) {
@@ -174,10 +211,7 @@ function drawCross(context, theme, x, y, colour) {
     context.strokeStyle = stroke;
     context.lineWidth = width;
     context.beginPath();
-    context.moveTo(x - 3.5, y - 3.5);
-    context.lineTo(x + 3.5, y + 3.5);
-    context.moveTo(x - 3.5, y + 3.5);
-    context.lineTo(x + 3.5, y - 3.5);
+    traceCross(context, x, y);
     context.stroke();
   }
 }

@@ -102,7 +102,7 @@ export class NeuronSet {
 /** Where one neuron has been. When it is full, every second point goes, so that its beginning stays. */
 class Path {
   constructor() {
-    this.points = new Float32Array(2 * (MOST_PATH + 1));
+    this.points = new Float64Array(2 * (MOST_PATH + 1));
     this.length = 0;
     this.sparser = 1;
   }

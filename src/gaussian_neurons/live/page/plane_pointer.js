@@ -35,6 +35,7 @@ export class PlanePointer {
     const events = {
       pointerdown: this.down,
       pointermove: this.move,
+      pointerenter: this.move, // Safari lets the pointer leave and come back after each click
       pointerup: this.up,
       pointercancel: this.up,
       lostpointercapture: this.up,
@@ -46,6 +47,7 @@ export class PlanePointer {
       focus: () => this.plane.change(),
     };
     for (const [name, handle] of Object.entries(events)) this.canvas.addEventListener(name, handle.bind(this));
+    document.addEventListener("keydown", (event) => this.keyElsewhere(event));
   }
 
   setTool(tool) {
@@ -53,6 +55,11 @@ export class PlanePointer {
     this.stop();
     this.showCursor();
     this.plane.change();
+  }
+
+  /** The neuron in the hand, or on the arrow keys; null: none. */
+  get held() {
+    return this.grabbed?.id ?? this.plane.neurons.held?.id ?? null;
   }
 
   get brush() {
@@ -140,6 +147,15 @@ export class PlanePointer {
     this.showCursor();
   }
 
+  /** Lets go without a word: what was held is no longer there. */
+  forget() {
+    if (this.painting) clearInterval(this.painting.timer);
+    this.grabbed = this.painting = this.hovered = null;
+    this.keysHeld = false;
+    this.plane.neurons.release();
+    this.showCursor();
+  }
+
   leave() {
     if (this.grabbed || this.painting) return;
     this.at = this.hovered = null;
@@ -190,7 +206,6 @@ export class PlanePointer {
   }
 
   look(id) {
-    if (id === this.plane.selected) return;
     this.plane.select(id);
     this.handlers.onLook?.(id);
   }
@@ -201,8 +216,7 @@ export class PlanePointer {
   }
 
   keyDown(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const act = this.keyAction(event);
+    const act = chosenBy(event) ? () => this.selectNext(chosenBy(event)) : this.keyAction(event);
     if (!act) return;
     event.preventDefault();
     event.stopPropagation();
@@ -210,15 +224,26 @@ export class PlanePointer {
     this.plane.change();
   }
 
+  /** Brackets choose from anywhere but a text field. The plane then has the focus: arrows move what was chosen. */
+  keyElsewhere(event) {
+    const { target } = event;
+    const step = chosenBy(event);
+    if (!step || event.defaultPrevented || !this.canvas.clientWidth || document.querySelector("dialog[open]")) return;
+    if (target.isContentEditable || target.matches?.("select, textarea, input:not([type=range])")) return;
+    event.preventDefault();
+    this.canvas.focus({ preventScroll: true, focusVisible: true });
+    this.selectNext(step);
+  }
+
   keyAction(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return null;
     const { plane, handlers } = this;
     const { selected } = plane;
-    if (event.key === "[") return () => this.selectNext(-1);
-    if (event.key === "]") return () => this.selectNext(1);
-    if (event.key === "+" || event.key === "=") return () => handlers.onAdd?.(); // the server finds a place
+    const once = (act) => (event.repeat ? () => {} : act);
+    if (event.key === "+" || event.key === "=") return once(() => handlers.onAdd?.()); // the server finds a place
     if (event.key === "Escape" && selected !== null) return () => this.look(null);
     if (plane.neurons.indexOf(selected) < 0) return null;
-    if (event.key === "Delete" || event.key === "Backspace") return () => this.remove(selected);
+    if (event.key === "Delete" || event.key === "Backspace") return once(() => this.remove(selected));
     const way = ARROWS[event.key];
     return way ? () => this.nudge(selected, way, event.shiftKey ? 0.05 : 0.01) : null;
   }
@@ -274,4 +299,10 @@ export class PlanePointer {
     context.stroke();
     context.globalAlpha = 1;
   }
+}
+
+/** The way that a bracket goes among the neurons, or 0. Many keyboards have them on Alt, or on Ctrl and Alt. */
+function chosenBy({ key, ctrlKey, altKey, metaKey }) {
+  const step = { "[": -1, "]": 1 }[key] ?? 0;
+  return metaKey || (ctrlKey && !altKey) ? 0 : step;
 }

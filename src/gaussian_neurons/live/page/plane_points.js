@@ -9,17 +9,18 @@ const PARTS = 4; // a dot may lie at so many places within a pixel, each way
 export class PointLayer {
   constructor() {
     this.canvas = document.createElement("canvas");
-    this.points = new Float32Array(0);
+    this.points = new Float64Array(0);
     this.painted = new Uint8Array(0);
     this.drawn = null; // what the canvas shows: its view, and how many of the points
   }
 
-  setPoints({ points, painted }) {
-    const count = Math.min(points.length / 2, MOST);
-    const more = this.drawn && continues(this.points, points) && continues(this.painted, painted);
-    if (!more) this.drawn = null;
-    this.points = points.slice(0, 2 * count);
-    this.painted = painted.slice(0, count);
+  /** All points, or those that follow the `first` ones that are here already. */
+  setPoints({ first = 0, points, painted }) {
+    if (first > this.count) return; // some between never came: without them these would be at the wrong place
+    const known = { points: this.points, painted: this.painted };
+    this.points = joined(known.points, 2 * first, points, 2 * MOST);
+    this.painted = joined(known.painted, first, painted, MOST);
+    if (!continues(known.points, this.points) || !continues(known.painted, this.painted)) this.drawn = null;
   }
 
   get count() {
@@ -110,6 +111,14 @@ function stamp({ data, width, height }, { masks, reach, side }, x, y, colour, op
       data[k + 3] = 255 * both;
     }
   }
+}
+
+/** The first `kept` numbers of one array, then another; `most` at most. */
+function joined(before, kept, after, most) {
+  const all = new before.constructor(Math.min(kept + after.length, most));
+  all.set(before.subarray(0, kept));
+  all.set(after.subarray(0, all.length - kept), kept);
+  return all;
 }
 
 /** Whether `after` begins with all that `before` is. */

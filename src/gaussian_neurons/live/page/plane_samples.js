@@ -18,8 +18,8 @@ export class Samples {
     this.newest = null;
     this.current = null; // [x, y]: the sample x
     this.changed = -Infinity; // when it became so
-    this.recent = new Float32Array(0); // x, y, ... as the surface uses them
-    this.latest = new Float32Array(0);
+    this.recent = new Float64Array(0); // x, y, ... as the surface uses them
+    this.latest = new Float64Array(0);
     this.flashes = []; // a ring of {x, y, at, painted}
     this.next = 0;
     this.version++;
@@ -120,7 +120,7 @@ export function freeCorner(x, y, taken) {
 
 /** The last of both together. */
 function joined(old, fresh) {
-  const all = new Float32Array(old.length + fresh.length);
+  const all = new Float64Array(old.length + fresh.length);
   all.set(old);
   all.set(fresh, old.length);
   return all.slice(-2 * RECENT);

@@ -163,13 +163,21 @@ export class SurfaceLayer {
     context.lineWidth = 1 / view.ratio; // a hairline: the cheapest there is
     context.lineCap = "butt";
     context.beginPath();
-    const [across, up] = [view.width / this.nx, view.height / this.ny];
-    contours(this.values, this.nx, this.ny, this.level, (x0, y0, x1, y1) => {
-      context.moveTo((x0 + 0.5) * across, view.height - (y0 + 0.5) * up);
-      context.lineTo((x1 + 0.5) * across, view.height - (y1 + 0.5) * up);
+    this.eachLine(view, (x0, y0, x1, y1) => {
+      context.moveTo(x0, y0);
+      context.lineTo(x1, y1);
     });
     context.stroke();
     context.globalAlpha = 1;
+  }
+
+  /** Calls piece(x0, y0, x1, y1), in pixels, for each piece of the contour lines. */
+  eachLine(view, piece) {
+    if (!this.shown) return;
+    const [across, up] = [view.width / this.nx, view.height / this.ny];
+    contours(this.values, this.nx, this.ny, this.level, (x0, y0, x1, y1) => {
+      piece((x0 + 0.5) * across, view.height - (y0 + 0.5) * up, (x1 + 0.5) * across, view.height - (y1 + 0.5) * up);
+    });
   }
 
   /** The heat map in the light colours as a data URI, for pictures; null where none is shown. */
@@ -222,11 +230,18 @@ export class SurfaceLayer {
     return { colours, numbers, name: `F(μ${subscript(this.neuron)})` };
   }
 
+  /** Pixels that the bar and its numbers have, for others to keep away from. */
+  barSpots(view) {
+    if (!this.shown) return [];
+    const { high, top, left } = barPlace(view);
+    return Array.from({ length: 8 }, (_, k) => [left - 6, top + (k / 7) * high]);
+  }
+
   drawBar(context, view) {
     const bar = this.bar();
     if (!bar) return;
     const { theme } = this;
-    const [wide, high, top, left] = [9, Math.min(110, view.height / 4), 46, view.width - 50]; // arrowheads keep the border
+    const { wide, high, top, left } = barPlace(view);
     const step = high / BAR_STEPS;
     bar.colours.forEach((colour, k) => {
       context.fillStyle = colour;
@@ -246,6 +261,11 @@ export class SurfaceLayer {
     context.font = `italic 600 14px Georgia, "Times New Roman", serif`;
     haloed(context, theme, bar.name, left + wide + 3, top - 14, theme.ink);
   }
+}
+
+/** In the upper right corner; arrowheads keep the border. */
+function barPlace(view) {
+  return { wide: 9, high: Math.min(110, view.height / 4), top: 46, left: view.width - 50 };
 }
 
 function star(context, x, y, radius) {

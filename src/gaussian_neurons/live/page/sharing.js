@@ -1,4 +1,4 @@
-// Copying links, saving pictures, the settings as Python, and the page's dialogs.
+// Copying links, saving pictures, the run as a Python script, and the page's dialogs.
 
 import * as pictures from "./pictures.js";
 
@@ -35,7 +35,7 @@ export class Sharing {
     find("#save-png").addEventListener("click", () => this.saving("png"));
     find("#save-svg").addEventListener("click", () => this.saving("svg"));
     find("#show-script").addEventListener("click", () => this.showScript());
-    find("#copy-script").addEventListener("click", () => this.copied(find("#script").textContent, "Settings copied."));
+    find("#copy-script").addEventListener("click", () => this.copied(find("#script").textContent, "Script copied."));
     this.closeMenuOutside(find("#save"));
   }
 
@@ -81,7 +81,7 @@ export class Sharing {
       find("#script").textContent = await answer.text();
       find("#script-dialog").showModal();
     } catch (error) {
-      this.toasts.show(`The settings could not be fetched: ${error.message}`, "error");
+      this.toasts.show(`The script could not be fetched: ${error.message}`, "error");
     }
   }
 }

@@ -42,7 +42,7 @@ export function caption(scene, frame) {
   const { setup } = scene;
   const parts = [
     `K = ${frame.ids.length}`,
-    setup.eta_sigma > 0 ? `σ learned, η_σ = ${plain(setup.eta_sigma)}` : `σ = ${plain(setup.sigma)}`,
+    ...(setup.eta_sigma > 0 ? learnedWidths(scene) : [`σ = ${plain(setup.sigma)}`]),
     `λ = ${plain(setup.lambda)}`,
     `η_μ = ${plain(setup.eta)}`,
     `${whole(frame.seen)} samples seen`,
@@ -52,10 +52,27 @@ export function caption(scene, frame) {
   return parts.join(" · ");
 }
 
+/** Where widths are learned: from which on, how fast, and from samples of which width. */
+function learnedWidths({ mode, setup }) {
+  const samples = mode === "image" ? `noise = ${plain(setup.noise)}` : `σ_x = ${plain(setup.sample_width)}`;
+  return [`σ = ${plain(setup.sigma)} at the start`, `η_σ = ${plain(setup.eta_sigma)}`, samples];
+}
+
+/** A line broken between its parts where it would be longer than so many characters. */
+export function wrapped(line, most) {
+  const lines = [];
+  for (const part of line.split(" · ")) {
+    const longer = lines.length ? `${lines.at(-1)} · ${part}` : part;
+    if (lines.length && longer.length <= most) lines[lines.length - 1] = longer;
+    else lines.push(part);
+  }
+  return lines;
+}
+
 /** The caption as an element: η_μ with its index set low. */
 export function captionText(line, attributes) {
   const low = '<tspan dy="3" font-size="8">$1</tspan><tspan dy="-3"> =</tspan>';
-  return tag("text", { "font-size": 11, fill: "#64748b", ...attributes }, escapeXML(line).replace(/_([μσ]) =/g, low));
+  return tag("text", { "font-size": 11, fill: "#64748b", ...attributes }, escapeXML(line).replace(/_([μσx]) =/g, low));
 }
 
 /** Twins of learned ones count as not learned on their own. */

@@ -1,41 +1,27 @@
 // Light, dark, or as the system says; remembered where the browser lets us.
 
+import { remember, remembered } from "./storage.js";
+
 const KEY = "gaussian-neurons-theme";
 const THEMES = ["auto", "light", "dark"];
 
-function remembered() {
-  try {
-    const theme = localStorage.getItem(KEY);
-    return THEMES.includes(theme) ? theme : "auto";
-  } catch {
-    return "auto"; // storage may be forbidden
-  }
-}
-
-function remember(theme) {
-  try {
-    localStorage.setItem(KEY, theme);
-  } catch {
-    // It will be asked for again next time.
-  }
-}
-
-/** Wires the button; onChange() is called whenever colours change, also by the system. */
-export function startTheme(button, onChange) {
-  let theme = remembered();
+/** Wires the button. <html data-theme> says which colours are shown. */
+export function startTheme(button) {
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  let theme = remembered("localStorage", KEY);
+  if (!THEMES.includes(theme)) theme = "auto";
   const apply = () => {
-    if (theme === "auto") delete document.documentElement.dataset.theme;
-    else document.documentElement.dataset.theme = theme;
+    const system = dark.matches ? "dark" : "light";
+    document.documentElement.dataset.theme = theme === "auto" ? system : theme;
     button.dataset.choice = theme;
     button.setAttribute("aria-label", `Colours: ${theme}`);
     button.title = `Colours: ${theme}`;
   };
   button.addEventListener("click", () => {
     theme = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length];
-    remember(theme);
+    remember("localStorage", KEY, theme);
     apply();
-    onChange();
   });
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", onChange);
+  dark.addEventListener("change", apply);
   apply();
 }

@@ -1,0 +1,167 @@
+"""The page is made well: on every screen, in light and dark, for everybody."""
+
+import pytest
+
+from tests.live.pages import become, drawn
+
+pytest.importorskip("playwright.sync_api")
+
+
+@pytest.mark.parametrize("mode", ["tab", "plane"])
+def test_nothing_sticks_out_on_any_screen(request, mode):
+    tab = request.getfixturevalue(mode)
+    for width in (320, 390, 768, 1100, 1600):
+        tab.set_viewport_size({"width": width, "height": 800})
+        drawn(tab)
+        assert tab.evaluate("document.documentElement.scrollWidth") <= width
+        stage = tab.locator(".filter").first if mode == "tab" else tab.locator("#plane")
+        assert stage.bounding_box()["width"] > 20
+        assert tab.locator("#pause").is_visible()
+        last, bar = tab.evaluate(
+            "['#new-seed', '#transport'].map(it => document.querySelector(it).getBoundingClientRect().right)"
+        )
+        assert last <= bar
+    tab.set_viewport_size({"width": 1280, "height": 860})
+
+
+def test_tiny_responses_do_not_widen_the_column(tab):
+    tab.set_viewport_size({"width": 1280, "height": 800})
+    tab.locator("#sigma").fill("0.05")  # narrow neurons answer hardly anything
+    tab.locator("#sigma").press("Enter")
+    tab.locator(".filter").first.hover()
+    tab.locator("#inspector-patches li").first.wait_for()
+    tab.wait_for_timeout(500)
+    sizes = tab.evaluate("(it => [it.offsetWidth, it.scrollWidth])(document.querySelector('.side'))")
+    assert sizes[1] <= sizes[0] == 336
+    responses = tab.locator("#inspector-patches li:not([hidden]) span").all_text_contents()
+    assert max(map(len, responses)) <= 5
+    tab.set_viewport_size({"width": 1280, "height": 860})
+
+
+BOXES = """names => names.map(name => {
+  const { left, right, top, bottom } = document.querySelector(name).getBoundingClientRect();
+  return [left, right, top, bottom];
+})"""
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (1024, 768), (768, 1024)])
+def test_facts_are_seen_at_once_and_hide_neither_filters_nor_curves(tab, width, height):
+    tab.set_viewport_size({"width": width, "height": height})
+    drawn(tab)
+    tab.locator(".filter").first.hover()
+    tab.locator("#inspector-patches li").first.wait_for()
+    facts, filters, curves, transport = tab.evaluate(
+        BOXES, ["#inspector", "#filters", ".curves", "#transport"]
+    )
+    assert facts[2] >= 0
+    assert facts[3] <= (height if width > 1100 else transport[2])
+    for other in (filters, curves):
+        apart = facts[1] <= other[0] or other[1] <= facts[0] or facts[3] <= other[2] or other[3] <= facts[2]
+        assert apart, (facts, other)
+    for name in ("learned", "cost", "rate"):
+        assert tab.locator(f"#curve-{name}").bounding_box()["width"] > 260
+    tab.set_viewport_size({"width": 1280, "height": 860})
+
+
+def test_facts_make_room_for_who_turns_to_the_settings(tab):
+    tab.set_viewport_size({"width": 1024, "height": 768})
+    tab.locator(".filter").first.hover()
+    tab.locator("#inspector .facts").wait_for()
+    tab.locator("#K").hover()
+    tab.locator("#inspector .facts").wait_for(state="hidden")
+    tab.set_viewport_size({"width": 1280, "height": 860})
+
+
+def test_options_in_a_note_are_not_broken(tab):
+    parts = tab.evaluate(
+        """async () => {
+             const { Status } = await import('/page/status.js');
+             const note = document.querySelector('#note');
+             const before = [...note.childNodes];
+             const text = 'Start with --data mnist to fetch it, or with --data-dir and a folder.';
+             new Status().setScene({ ...gaussianNeurons.scene, note: text });
+             const found = [...note.childNodes].map(it => [it.nodeName, it.textContent]);
+             const whole = note.textContent === text;
+             note.replaceChildren(...before);
+             note.hidden = !before.length;
+             return [whole, found.filter(([name]) => name === 'CODE').map(([, text]) => text)];
+           }"""
+    )
+    assert parts == [True, ["--data mnist", "--data-dir"]]
+
+
+CONTRAST = """() => {
+  const channel = v => (v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
+  const light = ([r, g, b]) => 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
+  const parse = text => text.match(/[\\d.]+/g).map(Number);
+  const under = element => {
+    for (let it = element; it; it = it.parentElement) {
+      const colour = parse(getComputedStyle(it).backgroundColor);
+      if (colour.length === 3 || colour[3] === 1) return colour;
+    }
+    return [255, 255, 255];
+  };
+  const poor = [];
+  for (const element of document.querySelectorAll('body *')) {
+    const own = [...element.childNodes].some(it => it.nodeType === 3 && it.textContent.trim());
+    if (!own || !element.checkVisibility({ opacityProperty: true, visibilityProperty: true })) continue;
+    if (element.closest('svg') || element.closest('[disabled]')) continue;
+    const both = [parse(getComputedStyle(element).color), under(element)].map(light).sort((x, y) => y - x);
+    const contrast = (both[0] + 0.05) / (both[1] + 0.05);
+    if (contrast < 4.5) poor.push([element.outerHTML.slice(0, 100), contrast]);
+  }
+  return poor;
+}"""
+
+
+def test_chosen_colours_are_there_before_the_page_is(tabs, stripes):
+    tab = tabs(stripes.url)
+    tab.evaluate("localStorage.setItem('gaussian-neurons-theme', 'dark')")
+    tab.route("**/page/main.js", lambda route: route.abort())
+    tab.goto(stripes.url)
+    assert tab.evaluate("document.documentElement.dataset.theme") == "dark"
+
+
+def test_colours_are_the_systems_until_others_are_chosen(tabs, stripes):
+    tab = tabs(stripes.url)
+
+    def shows(theme):
+        become(tab, "it => document.documentElement.dataset.theme === it", arg=theme)
+
+    for scheme in ("dark", "light"):
+        tab.emulate_media(color_scheme=scheme)
+        shows(scheme)
+    for choice in ("light", "dark"):
+        tab.locator("#theme").click()
+        assert tab.locator("#theme").get_attribute("aria-label") == f"Colours: {choice}"
+        shows(choice)
+    for scheme in ("dark", "light"):
+        tab.emulate_media(color_scheme=scheme)
+        drawn(tab)
+        shows("dark")
+    assert tab.evaluate("getComputedStyle(document.documentElement).colorScheme") == "dark"
+    tab.locator("#theme").click()
+    shows("light")
+    assert tab.trouble == []
+
+
+@pytest.mark.parametrize("mode", ["tab", "plane"])
+def test_words_can_be_read_in_light_and_dark(request, mode):
+    tab = request.getfixturevalue(mode)
+    for scheme in ("dark", "light"):
+        tab.emulate_media(color_scheme=scheme)
+        tab.wait_for_timeout(300)
+        assert tab.evaluate(CONTRAST) == []
+        red = tab.evaluate("Number(getComputedStyle(document.body).backgroundColor.match(/\\d+/)[0])")
+        assert (red < 100) == (scheme == "dark")
+
+
+def test_every_control_has_a_name(tab):
+    nameless = tab.evaluate(
+        """() => [...document.querySelectorAll('button, input, select, summary, a[href]')]
+             .filter(it => it.checkVisibility())
+             .filter(it => !(it.getAttribute('aria-label') || it.textContent.trim() || it.title
+                             || (it.labels && it.labels.length) || it.getAttribute('aria-labelledby')))
+             .map(it => it.outerHTML.slice(0, 120))"""
+    )
+    assert nameless == []
