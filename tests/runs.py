@@ -1,10 +1,13 @@
 """What the tests of runs share: a small model, its samples, and a way to interrupt it."""
 
+import itertools
 import signal
 import threading
 import time
+from contextlib import contextmanager
 
 import numpy as np
+import pytest
 
 from gaussian_neurons import GaussianNeurons, persistence
 from gaussian_neurons.datasets.synthetic import Mixture
@@ -25,19 +28,45 @@ def same(one, other):
 
 
 class interrupt_after:
-    """Interrupts the main thread; once more where Python swallowed it, as it does in finalizers."""
+    """Interrupts the main thread in a block; once more where Python swallowed it, as it does in finalizers.
+
+    Where an error is expected of it, the block lies within what expects it: the interrupt may be early.
+    """
 
     def __init__(self, seconds):
-        self.over = threading.Event()
-        self.thread = threading.Thread(target=self.work, args=(seconds,), daemon=True)
-        self.thread.start()
+        self.seconds, self.over = seconds, threading.Event()
+        self.thread = threading.Thread(target=self.work, daemon=True)
 
-    def work(self, seconds):
-        time.sleep(seconds)
-        signal.raise_signal(signal.SIGINT)
-        while not self.over.wait(5):
-            signal.raise_signal(signal.SIGINT)
+    def __enter__(self):
+        try:
+            self.thread.start()
+        except BaseException:
+            self.over.set()
+            raise
 
-    def join(self):
+    def __exit__(self, *_):
         self.over.set()
         self.thread.join()
+
+    def work(self):
+        time.sleep(self.seconds)
+        signal.raise_signal(signal.SIGINT)
+        while not self.over.wait(20):
+            signal.raise_signal(signal.SIGINT)
+
+
+@contextmanager
+def comes(how, owner, name, call=1):
+    """At a call of a function something comes: Ctrl-C, or what an alarm of one's own raises."""
+    step, calls = getattr(owner, name), itertools.count(1)
+
+    def disturbed(*arguments):
+        if next(calls) == call:
+            if how == "alarm":
+                raise KeyboardInterrupt
+            signal.raise_signal(signal.SIGINT)
+        return step(*arguments)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(owner, name, disturbed)
+        yield

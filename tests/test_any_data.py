@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
-from gaussian_neurons import GaussianNeurons, Neurons
+from gaussian_neurons import GaussianNeurons, Neurons, ladder, learner
 from gaussian_neurons.bad_rows import BadRow
 from gaussian_neurons.datasets.synthetic import Drifting
 from gaussian_neurons.learning import native
 from tests.conftest import data_directory
-from tests.runs import interrupt_after, same
+from tests.runs import comes, interrupt_after, same
 
 
 def mixture(k: int, D: int, n: int = 5000, seed: int = 0, apart: float = 10.0):
@@ -178,16 +178,47 @@ def test_a_bad_row_changes_nothing_wherever_it_is(tmp_path, before, row):
 def test_an_interrupt_leaves_layers_that_belong_together_and_learn_on():
     X = np.tile(mixture(6, 40, n=5000)[0], (40, 1))
     model = learned(X[:2000])
-    timer = interrupt_after(0.1)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt), interrupt_after(0.1):
         model.partial_fit(X[2000:])
-    timer.join()
     reached = model.n_samples_seen_
     assert 2000 < reached < len(X)
     end = min(reached + 3000, len(X))
     model.partial_fit(X[reached:end])
     assert same(model, learned(X[:end]))
     assert model.n_clusters_ == 6
+
+
+def test_a_bad_row_long_after_others_changes_nothing():
+    """In a call between two reviews, in which layers have learned from many rows before they meet it."""
+    rows = np.tile(STREAM, (2, 1))
+    model, before, bad = learned(rows[:9000], 50), learned(rows[:9000], 50), rows[9000:11000].copy()
+    bad[1900] = np.nan
+    with pytest.raises(BadRow, match="row 1900"):
+        model.partial_fit(bad)
+    assert same(model, before)
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "call"),
+    [
+        (learner, "prepare", 1),
+        *((ladder, "shift", call) for call in (1, 4)),
+        *((ladder, "revive", call) for call in (2, 19)),
+        *((ladder, "choose", call) for call in (1, 3)),
+    ],
+)
+def test_what_is_raised_in_a_review_costs_nothing(tmp_path, module, name, call):
+    """An alarm of one's own, for one: Ctrl-C waits until a review is over."""
+    X = mixture(5, 3)[0]
+    model = GaussianNeurons(30, random_state=0)
+    with pytest.raises(KeyboardInterrupt), comes("alarm", module, name, call):
+        model.partial_fit(X)
+    reached = model.n_samples_seen_
+    assert told(model) == told(learned(X[:reached]))
+    model.save(tmp_path / "model")
+    if reached > 1000:  # the neurons are placed, otherwise that waits for the next row
+        assert same(model, learned(X[:reached]))
+    assert same(GaussianNeurons.load(tmp_path / "model").partial_fit(X[reached:]), learned(X))
 
 
 # ---- streams that change ----------------------------------------------------------------------------

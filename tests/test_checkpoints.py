@@ -50,10 +50,8 @@ def test_a_cell_that_is_run_again_goes_on(tmp_path):
     def cell(n):
         model.learn(stream, n, checkpoint=tmp_path / "run", every=1000)
 
-    timer = interrupt_after(0.2)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt), interrupt_after(0.2):
         cell(10**9)
-    timer.join()
     reached = model.n_samples_seen_
     cell(reached + 3000)
     cell(reached + 3000)  # there is nothing left to do

@@ -7,10 +7,13 @@ import signal
 import numpy as np
 import pytest
 
-from gaussian_neurons import GaussianNeurons, persistence, progress
+from gaussian_neurons import GaussianNeurons, interrupts, learner, persistence, progress, training
 from gaussian_neurons.bad_rows import BadRow
+from gaussian_neurons.checkpoints import Checkpoint
+from gaussian_neurons.clusters import Clusters
+from gaussian_neurons.learner import Learner
 from gaussian_neurons.sampling import Iterated, Rows
-from tests.runs import X, interrupt_after, model_of, same
+from tests.runs import X, comes, interrupt_after, model_of, same
 
 # An interrupt that hits Python's own clean-up after a thread is ignored by Python, which says so.
 LOST = "ignore:Exception ignored in.*WeakSet:pytest.PytestUnraisableExceptionWarning"
@@ -21,10 +24,8 @@ pytestmark = [pytest.mark.alone, pytest.mark.filterwarnings(LOST)]
 def test_an_interrupt_loses_nothing(source, tmp_path):
     endless = Rows(X) if source == "seekable" else Iterated(itertools.cycle(X))
     model = model_of()
-    timer = interrupt_after(0.5)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt), interrupt_after(0.5):
         model.learn(endless, 10**10, checkpoint=tmp_path / "run", every=10**9)
-    timer.join()
     assert model.n_samples_seen_ == endless.position > 0
     kept = GaussianNeurons.load(tmp_path / "run")
     assert same(kept, model)
@@ -41,10 +42,8 @@ def test_interrupts_at_random_moments_leave_model_and_stream_in_step(source):
         stream = Rows(X) if source == "seekable" else Iterated(itertools.cycle(X))
         model = model_of().learn(stream, 1)
         for _ in range(3):
-            timer = interrupt_after(random.uniform(0.001, 0.03))
-            with pytest.raises(KeyboardInterrupt):
+            with pytest.raises(KeyboardInterrupt), interrupt_after(random.uniform(0.001, 0.03)):
                 model.learn(stream, 10**10, every=every)
-            timer.join()
             assert stream.position == model.n_samples_seen_
         assert same(model, model_of().partial_fit(np.resize(X, (stream.position, 2))))
 
@@ -59,18 +58,18 @@ def test_handlers_of_ones_own_lose_no_row_either(raises):
         if raises:
             raise raises("stop")
 
-    model, stream = model_of(n_neurons=40), Rows(X)
+    stream = Rows(X)
+    model = model_of(n_neurons=40).learn(stream, 1)  # an interrupt may come before the next
     before = signal.signal(signal.SIGINT, handler)
-    timer = interrupt_after(0.05)
     try:
         if raises:
-            with pytest.raises(raises):
+            with pytest.raises(raises), interrupt_after(0.05):
                 model.learn(stream, 10**10)
         else:
-            model.learn(stream, 10**10, every=1000, callback=lambda m, t: bool(hits) and t >= 100_000)
+            with interrupt_after(0.05):
+                model.learn(stream, 10**10, every=1000, callback=lambda m, t: bool(hits) and t >= 100_000)
     finally:
         signal.signal(signal.SIGINT, before)
-        timer.join()
     assert hits
     assert model._learner.received == model.n_samples_seen_ == stream.position
     assert same(model, model_of(n_neurons=40).partial_fit(np.resize(X, (stream.position, 2))))
@@ -83,13 +82,11 @@ def test_a_bad_row_after_an_interrupt_that_was_only_noted_changes_nothing():
     rows[-1] = np.nan
     contents = persistence.digest(*model._contents())
     before = signal.signal(signal.SIGINT, lambda number, frame: hits.append(frame))
-    timer = interrupt_after(0.05)
     try:
-        with pytest.raises(BadRow, match="row 8999"):
+        with pytest.raises(BadRow, match="row 8999"), interrupt_after(0.05):
             model.partial_fit(rows)
     finally:
         signal.signal(signal.SIGINT, before)
-        timer.join()
     assert hits, "learning was over before the interrupt came"
     assert persistence.digest(*model._contents()) == contents
 
@@ -152,10 +149,126 @@ def test_a_bad_row_after_neurons_were_added_changes_nothing():
 
 
 def test_an_interrupted_run_carries_on(tmp_path):
-    timer = interrupt_after(0.3)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt), interrupt_after(0.3):
         model_of().learn(Rows(X), 10**10, checkpoint=tmp_path / "run", every=10**9)
-    timer.join()
     reached = GaussianNeurons.load(tmp_path / "run").n_samples_seen_
     model = model_of().learn(Rows(X), reached + 5000, checkpoint=tmp_path / "run", every=10**9)
     assert same(model, model_of().learn(Rows(X), reached + 5000))
+
+
+# ---- in the middle of other things ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("how", ["Ctrl-C", "alarm"])
+@pytest.mark.parametrize("width", ["auto", 0.01])
+@pytest.mark.parametrize("seen", [500, 3000])
+def test_neurons_are_removed_or_not(how, width, seen):
+    """Also of a model that waits for its first data, and of a ladder, which becomes one layer."""
+
+    def fitted():
+        return GaussianNeurons(8, width=width, random_state=0).partial_fit(X[:seen])
+
+    model = fitted()
+    with pytest.raises(KeyboardInterrupt), comes(how, Clusters, "of_neurons"):
+        model.remove_neurons([1])
+    assert same(model, fitted() if how == "alarm" else fitted().remove_neurons([1]))
+    assert len(model.centers_) == (8 if how == "alarm" else 7)
+    assert model.n_clusters_ >= 0
+
+
+@pytest.mark.parametrize("call", [1, 2])
+def test_an_interrupt_at_the_end_of_a_run_leaves_the_stream_where_learning_ended(call):
+    model, stream = model_of(), Rows(X)
+    kept = []
+    with comes("alarm", training._Run, "_tell_skipped", call):
+        try:
+            model.learn(stream, 5000, every=1000, callback=lambda model, t: True)
+        except KeyboardInterrupt as error:
+            kept.append(error)  # as a notebook keeps it, and with it all that it was in
+    assert len(kept) == 1
+    assert stream.position == model.n_samples_seen_ == 1000
+    stream.helper.join(20)
+    assert not stream.helper.is_alive()
+    assert same(model.learn(stream, 500), model_of().partial_fit(X[:1500]))
+
+
+def test_a_stop_is_kept_though_its_checkpoint_was_interrupted(tmp_path):
+    told = []
+
+    def callback(model, t):
+        told.append(t)
+        return t == 1000
+
+    def cell():
+        model.learn(stream, 5000, checkpoint=tmp_path / "run", every=1000, callback=callback)
+
+    model, stream = model_of(), Rows(X)
+    with (
+        pytest.raises(KeyboardInterrupt),
+        comes("alarm", Checkpoint, "write", 2),
+    ):  # the first is before the callback
+        cell()
+    cell()
+    assert told == [1000]
+    assert model.n_samples_seen_ == stream.position == 1000
+
+
+def test_an_interrupt_while_a_run_is_taken_up_leaves_model_and_stream_in_step(tmp_path):
+    model_of().learn(Rows(X), 1000, checkpoint=tmp_path / "run")
+    model, stream = model_of(), Rows(X)
+    with pytest.raises(KeyboardInterrupt), comes("Ctrl-C", GaussianNeurons, "_restore"):
+        model.learn(stream, 3000, checkpoint=tmp_path / "run")
+    assert model.n_samples_seen_ == stream.position == 1000
+    model.learn(stream, 3000, checkpoint=tmp_path / "run")
+    assert same(model, model_of().partial_fit(X[:3000]))
+
+
+def test_an_interrupt_before_the_first_row_leaves_the_model_that_was():
+    model = model_of().fit(X[:1000])
+    before, labels = persistence.digest(*model._contents()), model.labels_.copy()
+    for learns in (model.fit, model.partial_fit):
+        with pytest.raises(KeyboardInterrupt), comes("alarm", Learner, "learn"):
+            learns(X)
+        assert persistence.digest(*model._contents()) == before
+        assert (model.labels_ == labels).all()
+
+
+def test_an_interrupt_while_the_first_data_is_placed_can_be_looked_at_and_carried_on(tmp_path):
+    def cell():
+        model.learn(stream, 3000, checkpoint=tmp_path / "run")
+
+    model, stream = GaussianNeurons(8, random_state=0), Rows(X)
+    with pytest.raises(KeyboardInterrupt), comes("Ctrl-C", learner, "prepare"):
+        cell()
+    assert model.n_samples_seen_ == stream.position == 1000
+    assert model.n_clusters_ == GaussianNeurons(8, random_state=0).partial_fit(X[:1000]).n_clusters_
+    cell()
+    assert same(model, GaussianNeurons(8, random_state=0).partial_fit(X[:3000]))
+
+
+def test_ctrl_c_is_heard_again_where_an_alarm_kept_a_block_from_ending():
+    def left_half_way():
+        interrupts.held_back().__enter__()
+        signal.raise_signal(signal.SIGINT)  # waits
+
+    before = signal.getsignal(signal.SIGINT)
+    left_half_way()
+    assert signal.getsignal(signal.SIGINT) is not before
+    with pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_an_interrupt_in_an_inner_block_waits_for_the_outer_one():
+    noted = []
+
+    def nested():
+        with interrupts.held_back() as outer:
+            with interrupts.held_back() as inner:
+                signal.raise_signal(signal.SIGINT)
+                noted.append((len(inner), len(outer)))
+            noted.append((len(inner), len(outer)))
+
+    with pytest.raises(KeyboardInterrupt):
+        nested()
+    assert noted == [(1, 0), (1, 1)]

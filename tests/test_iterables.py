@@ -269,6 +269,23 @@ def test_two_threads_never_draw_from_one_stream():
     assert stream.most == 1
 
 
+def test_an_interrupt_while_a_thread_begins_leaves_none_that_waits(monkeypatch):
+    start = threading.Thread.start
+
+    def interrupted(thread):
+        start(thread)
+        raise KeyboardInterrupt
+
+    stream = Rows(np.zeros((100, 2)))
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            next(chunks_ahead(stream, 0, None, 10, 0))
+    stream.helper.join(20)
+    assert not stream.helper.is_alive()
+    assert len(list(chunks_ahead(stream, 0, 100, 10, 0))) == 10
+
+
 def test_a_database_cursor_is_read_in_the_thread_that_opened_it():
     base = sqlite3.connect(":memory:")
     base.execute("create table t (a real, b real)")

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from gaussian_neurons import GaussianNeurons
+from gaussian_neurons.learner import Learner
 
 river = pytest.importorskip("river", reason="river is not there: pip install 'gaussian-neurons[river]'")
 
@@ -70,6 +71,23 @@ def test_it_learns_what_partial_fit_learns_whenever_it_is_asked():
             assert same_as(model, X[:t])
     assert same_as(model, X)
     assert model.n_clusters == 4
+
+
+def test_what_an_alarm_raises_lets_no_sample_be_learned_twice(monkeypatch):
+    model, keep = RiverGaussianNeurons(8, width=1.0, domain=(0, 1), seed=0), Learner._keep
+    for x in np.random.default_rng(0).normal(size=(200, 2)):
+        model.learn_one({"a": x[0], "b": x[1]})
+
+    def late(*arguments):
+        keep(*arguments)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Learner, "_keep", late)
+    with pytest.raises(KeyboardInterrupt):
+        _ = model.n_clusters
+    monkeypatch.undo()
+    assert model.n_clusters >= 0
+    assert model._model.n_samples_seen_ == 200
 
 
 def test_frames_and_dicts_may_take_turns():

@@ -200,10 +200,8 @@ def test_data_that_cannot_be_swept():
 @pytest.mark.alone
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_an_interrupt_ends_a_sweep(jobs):
-    timer = interrupt_after(1.5)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt), interrupt_after(1.5):
         sweep(Rows(X), 10**9, **QUICK | {"n_jobs": jobs})
-    timer.join()
 
 
 def test_a_sweep_is_found_without_being_loaded():

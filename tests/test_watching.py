@@ -386,6 +386,30 @@ def test_a_closed_view_has_shown_the_last_of_it(clock):
     assert "closed view" in repr(view)
 
 
+def test_a_view_that_cannot_catch_up_is_closed_with_a_word(clock):
+    def broken(html, text):
+        if not text.startswith("10 "):
+            raise OSError("no more paper")
+
+    for end in (View.close, View.catch_up):
+        model = GaussianNeurons(4, **FIXED).partial_fit(rows(10))
+        view, ended = View(model, None, 1.0, broken), []
+        view.at_end = lambda ended=ended: ended.append(True)
+        model.partial_fit(rows(10))  # too soon to be drawn
+        with pytest.warns(RuntimeWarning, match="no more paper"):
+            end(view)
+        assert view.closed
+        assert ended == [True]
+        end(view)  # says nothing more
+
+
+def test_of_many_views_of_a_model_the_newest_stay(pretend):
+    pretend(Shell())
+    model, other = GaussianNeurons(4, **FIXED), GaussianNeurons(4, **FIXED)
+    views = [other.watch()] + [model.watch() for _ in range(5)]
+    assert [view.closed for view in views] == [False, True, True, False, False, False]
+
+
 def test_a_view_does_not_keep_a_model_alive():
     model = GaussianNeurons(4, **FIXED).partial_fit(rows(10))
     gone = weakref.ref(model)

@@ -393,17 +393,19 @@ class GaussianNeurons(
     def _unchanged_on_error(self) -> Iterator[None]:
         """Put the model back on any error; an interrupt is none, and leaves what was learned."""
         before = self.__dict__.copy()
+        received = before["_learner"].received if "_learner" in before else 0
         try:
             yield
         except BaseException as error:
-            learning_began = self.__dict__.get("_learner") is not before.get("_learner")
-            if isinstance(error, Exception):
+            learner = self.__dict__.get("_learner")
+            is_new = learner is not before.get("_learner")
+            has_learned = learner is not None and learner.received > (0 if is_new else received)
+            if not has_learned or (is_new and isinstance(error, Exception)):
                 self.__dict__ = before
-            elif not learning_began:
-                self.__dict__ = before | {"_labels": self.__dict__.get("_labels")}
             raise
 
     def _contents(self) -> model_file.Contents:
+        self._learner.catch_up()
         return model_file.contents(self.get_params(deep=False), self._learner, self.__dict__)
 
     def _restore(self, loaded: model_file.Loaded) -> None:
@@ -420,6 +422,7 @@ class GaussianNeurons(
     @property
     def _now(self) -> Ready:
         check_is_fitted(self)
+        self._learner.catch_up()
         return self._learner.ready or self._learner.now(self._settings())
 
     def _settings(self) -> settings.Settings:

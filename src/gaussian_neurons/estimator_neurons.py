@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from gaussian_neurons import settings
+from gaussian_neurons.interrupts import held_back
 from gaussian_neurons.learner import Learner
 from gaussian_neurons.watching import Shown, Watched
 
@@ -48,7 +49,7 @@ class ChangesNeurons(Watched):
         given = self._settings()
         if width is None:
             width = self._learner.now(given).neurons.start_widths[0]
-        with Shown(self):
+        with Shown(self), held_back():
             self._learner.add(placed, count, settings.checked_widths(width, count), given)
             self._labels = None
         return self
@@ -68,7 +69,7 @@ class ChangesNeurons(Watched):
         stays[settings.checked_indices(indices, count)] = False
         if not stays.any():
             raise ValueError(f"cannot remove all {count} neurons: at least one must stay.")
-        with Shown(self):
+        with Shown(self), held_back():
             self._learner.keep(stays, self._settings())
             self._labels = None
         return self
@@ -116,7 +117,7 @@ class ChangesNeurons(Watched):
                     f"centers must have a row for each of the {len(which)} neurons, got {len(placed)}."
                 )
         widths = None if width is None else settings.checked_widths(width, len(which))
-        with Shown(self):
+        with Shown(self), held_back():
             self._learner.move(which, placed, widths, self._settings())
             self._labels = None
         return self

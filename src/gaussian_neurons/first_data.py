@@ -48,10 +48,10 @@ class Ready:
         """The same, sharing nothing that changes."""
         return replace(self, layers=[layer.copy() for layer in self.layers])
 
-    def keep_one_layer(self) -> None:
-        """Go on with the layer that answers alone."""
-        self.layers, self.is_ladder = [self.layer], False
-        self.clusters = replace(self.clusters, layer=0)
+    def exchanged(self, neurons: Neurons, which: NDArray[np.int64]) -> "Ready":
+        """The layer that answers alone, with other neurons; `which` says what number each had, or -1."""
+        layers, clusters = [replace(self.layer, neurons=neurons)], self.clusters.of_neurons(which)
+        return replace(self, layers=layers, clusters=replace(clusters, layer=0), is_ladder=False)
 
 
 def prepare(

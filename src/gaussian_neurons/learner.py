@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,62 +18,17 @@ from gaussian_neurons.learning import native
 from gaussian_neurons.placing import neurons_at, uniform
 from gaussian_neurons.settings import Settings
 from gaussian_neurons.state import Neurons
+from gaussian_neurons.timetable import looked_at, next_look, next_review
 
 Array = NDArray[Any]
+T = TypeVar("T")
 
 INITIAL, DRAWN, ADDED, REVIEWED = range(4)  # what randomness is for
-
-EARLY_LOOKS = (1, 1.25, 1.5, 2, 2.5, 3, 4, 5, 6, 8)  # windows after which a ladder is reviewed ...
-LOOK_EVERY = 3  # ... and then
-GUESSES = 10  # how often a ladder is asked while the first data doubles
 
 
 def window_for(dimensions: int) -> int:
     """How many samples are kept: 1000, fewer where one is very long, so that 64 MiB are enough."""
     return int(np.clip((1 << 23) // dimensions, 100, 1000))
-
-
-def next_review(seen: int, window: int) -> int:
-    """When it is next time to remember: after 1, 2, 5, 10, 20, ..., 100, 150, 200, ... windows of samples.
-
-    A review costs as much as some thousand samples of a small layer.
-
-    Examples
-    --------
-    >>> [next_review(seen, 1000) for seen in (0, 999, 1000, 2000, 5000, 9999, 10000, 100000, 149999)]
-    [1000, 1000, 2000, 5000, 10000, 10000, 20000, 150000, 150000]
-    """
-    windows = seen // window
-    step = 10 if windows < 100 else 50
-    return window * next((early for early in (1, 2, 5) if windows < early), (windows // step + 1) * step)
-
-
-def next_look(seen: int, window: int) -> int:
-    """The same for a ladder, which follows its stream: after 1, 1.25, 1.5, ... 8, 9, 12, 15, ... windows.
-
-    Examples
-    --------
-    >>> [next_look(seen, 1000) for seen in (0, 1000, 3000, 8000, 9000, 10**6)]
-    [1000, 1250, 4000, 9000, 12000, 1002000]
-    """
-    early = (int(part * window) for part in EARLY_LOOKS)
-    return next(
-        (end for end in early if seen < end), (seen // (LOOK_EVERY * window) + 1) * LOOK_EVERY * window
-    )
-
-
-def looked_at(received: int) -> int:
-    """How much of the first data a ladder is asked about, so that it need not begin anew with every sample.
-
-    Examples
-    --------
-    >>> [looked_at(received) for received in (1, 100, 101, 600, 999)]
-    [1, 100, 100, 565, 984]
-    """
-    if received <= 100:
-        return received
-    steps = int(GUESSES * np.log2(received / 100) + 1e-9)
-    return int(100 * 2 ** (steps / GUESSES))
 
 
 class Watcher(Protocol):
@@ -102,6 +57,7 @@ class Learner:
     skipped: int = 0  # rows of streams that were left out
     additions: int = 0  # calls of add, each with randomness of its own
     ready: Ready | None = None  # None: still waiting for the first data
+    owed: Settings | None = None  # for a review that is due: it comes before all that follows
     _guess: tuple[int, Settings, Ready] | None = field(default=None, repr=False, compare=False)
     _facts: tuple[Neurons, int, diagnostics.Diagnosis] | None = field(default=None, repr=False, compare=False)
     _clusters: tuple[Neurons, int, Found] | None = field(default=None, repr=False, compare=False)
@@ -137,7 +93,7 @@ class Learner:
         """
         begin = 0
 
-        def tried(step: Callable[..., int], *arguments: Any) -> int:
+        def tried(step: Callable[..., T], *arguments: Any) -> T:
             try:
                 return step(*arguments)
             except BadRow as bad:
@@ -152,11 +108,13 @@ class Learner:
                 "a model that began with width='auto' cannot learn widths: leave width_learning_rate at 0, "
                 "or begin a new model with it."
             )
+        self.catch_up()
         before = _Before(self)
         if len(x) >= self._until_review():
             before.copy_rows(self)
         while True:
-            tried(self._settle_if_complete, settings)
+            if self.ready is None and self._is_complete(settings):
+                tried(self.settle, settings)  # it can be interrupted, and is tried again then
             if watcher is not None and begin:
                 watcher.look()
             if begin >= len(x):
@@ -164,38 +122,45 @@ class Learner:
             with held_back() as interrupts:  # afterwards, whatever is done about them, no row is lost
                 widths = None if sample_widths is None else sample_widths[begin:]
                 begin += tried(self._learn_some, x[begin:], widths, settings, interrupts, before, watcher)
+                if self.owed is not None:
+                    tried(self.catch_up)
 
     def settle(self, settings: Settings) -> Ready:
         """Make do with the samples there are: place the neurons and learn from what was kept."""
-        if self.ready is None:
-            ready = self._from_kept(settings, self.received)
-            with held_back():
-                self.ready = ready
-                if ready.is_ladder:
-                    self._review(ready, self.samples, settings)
-                else:
-                    self._review_if_due(ready, settings)
+        self.ready = self._settled(settings)
         return self.ready
+
+    def catch_up(self) -> None:
+        """Review the layers, if that is owed.
+
+        What an alarm raises on the way leaves everything as it was, and it is tried again.
+        """
+        ready, settings = self.ready, self.owed
+        if ready is not None and settings is not None:
+            with held_back():
+                reviewed = ready.copy() if ready.is_ladder else ready  # whose review can be done twice
+                self._review(reviewed, self.samples, settings)
+                self.ready, self.owed = reviewed, None
 
     def conclude(self, settings: Settings) -> None:
         """Look at all that was learned once more, and number the clusters anew: the stream has ended."""
-        ready = self.settle(settings)
-        clusters = Clusters.none(len(ready.neurons))
+        concluded = self.settle(settings).copy()
+        clusters = Clusters.none(len(concluded.neurons))
         with held_back():
-            ready.clusters = replace(clusters, layer=ready.clusters.layer)
-            self._review(ready, self.samples, settings)
+            concluded.clusters = replace(clusters, layer=concluded.clusters.layer)
+            self._review(concluded, self.samples, settings)
+            self.ready = concluded
 
     def now(self, settings: Settings) -> Ready:
         """The layers as they are, or while the first data is coming in, as they would be."""
         if self.ready is not None:
+            self.catch_up()
             return self.ready
-        count = looked_at(self.received) if settings.is_ladder else self.received
+        is_early = settings.is_ladder and not self._is_complete(settings)
+        count = looked_at(self.received) if is_early else self.received
         guess = self._guess
         if guess is None or guess[0] != count or not guess[1].same_as(settings):
-            ready = self._from_kept(settings, count)
-            if ready.is_ladder:
-                self._review(ready, self.recent[:count], settings)
-            self._guess = guess = (count, settings, ready)
+            self._guess = guess = (count, settings, self._from_kept(settings, count))
         return guess[2]
 
     def diagnose(self, now: Ready) -> diagnostics.Diagnosis:
@@ -230,18 +195,14 @@ class Learner:
         if centers is None:
             centers = uniform(now.low, now.high, count, self.random(ADDED, self.additions))
         others = neurons_at(centers, widths, self.recent.dtype.type, born=self.seen)
-        ready = self.settle(settings)
-        ready.keep_one_layer()
-        self._exchange(
-            ready, ready.neurons.add(others), np.append(np.arange(len(ready.neurons)), [-1] * count)
-        )
-        self.additions += 1
+        before = self._settled(settings)
+        places = np.append(np.arange(len(before.neurons)), [-1] * count)
+        self.ready, self.additions = before.exchanged(before.neurons.add(others), places), self.additions + 1
 
     def keep(self, which: NDArray[np.bool_], settings: Settings) -> None:
         """Those neurons of the mask; the others are gone."""
-        ready = self.settle(settings)
-        ready.keep_one_layer()
-        self._exchange(ready, ready.neurons.keep(which), np.flatnonzero(which))
+        before = self._settled(settings)
+        self.ready = before.exchanged(before.neurons.keep(which), np.flatnonzero(which))
 
     def move(
         self, which: NDArray[np.int64], centers: Array | None, widths: Array | None, settings: Settings
@@ -253,20 +214,13 @@ class Learner:
             now.widths[which] if widths is None else widths,
             self.recent.dtype.type,
         )
-        ready = self.settle(settings)
-        ready.keep_one_layer()
-        before = ready.neurons
-        neurons = before.move(
+        before = self._settled(settings)
+        neurons = before.neurons.move(
             which, None if centers is None else placed.centers, None if widths is None else placed.widths
         )
-        moved = (neurons.centers != before.centers).any(axis=1)  # what they find there is another cluster
-        self._exchange(ready, neurons, np.where(moved, -1, np.arange(len(neurons))))
-
-    def _exchange(self, ready: Ready, neurons: Neurons, which: NDArray[np.int64]) -> None:
-        """Other neurons in the layer that answers; `which` says what number each had, or -1."""
-        with held_back():
-            ready.layer.neurons = neurons
-            ready.clusters = ready.clusters.of_neurons(which)
+        moved = (neurons.centers != before.neurons.centers).any(axis=1)
+        # what they find elsewhere is another cluster
+        self.ready = before.exchanged(neurons, np.where(moved, -1, np.arange(len(neurons))))
 
     def _learn_some(
         self,
@@ -285,18 +239,26 @@ class Learner:
         end = min(len(x), self._until_review())
         widths = None if sample_widths is None else sample_widths[:end]
         rules = [self._rule(layer, settings, widths) for layer in ready.layers]
+
+        def note() -> int:
+            learned = int(ready.neurons.seen[0]) - seen
+            if learned:
+                self.owed = settings if self._is_due(ready) else None
+                self._keep(x[:learned], None if sample_widths is None else sample_widths[:learned])
+            return learned
+
         try:
             for _ in ladder.steps(ready.layers, x[:end], rules):
                 if interrupts or (watcher is not None and watcher.is_due()):
                     # whoever handles them may want to go on, and meet a bad row
                     before.copy_rows(self)
                     break
-        finally:  # an alarm may raise, too: what the neurons have seen and what is kept belong together
-            learned = int(ready.neurons.seen[0]) - seen
-            if learned:
-                self._keep(x[:learned], None if sample_widths is None else sample_widths[:learned])
-                self._review_if_due(ready, settings)
-        return learned
+        except Exception:
+            raise  # all is put back: nothing was kept
+        except BaseException:  # of an alarm's: what the neurons have seen and what is kept belong together
+            note()
+            raise
+        return note()
 
     def _wait(self, x: Array, sample_widths: Array | None) -> int:
         """Keep rows until the first data is complete; say how many were taken."""
@@ -305,11 +267,16 @@ class Learner:
         self._keep(x[:taken], None if sample_widths is None else sample_widths[:taken])
         return taken
 
-    def _settle_if_complete(self, settings: Settings) -> int:
-        """Place the neurons once all that they need is there. It can be interrupted, and then tried again."""
-        if self.ready is None and (not settings.needs_first_data or self.received == len(self.recent)):
-            self.settle(settings)
-        return 0
+    def _settled(self, settings: Settings) -> Ready:
+        """The layers as they are, or as the samples there are would place them."""
+        if self.ready is None:
+            return self._from_kept(settings, self.received)
+        self.catch_up()
+        return self.ready
+
+    def _is_complete(self, settings: Settings) -> bool:
+        """Whether all is there that neurons need to be placed."""
+        return not settings.needs_first_data or self.received == len(self.recent)
 
     def _from_kept(self, settings: Settings, count: int) -> Ready:
         """Layers placed by the first so many samples, all of which are still kept, and taught by them."""
@@ -318,6 +285,9 @@ class Learner:
         ready = prepare(settings, samples, widths, self.random(INITIAL))
         for layer in ready.layers:
             self._teach(layer, samples, settings, widths)
+        if ready.is_ladder or self._is_due(ready):
+            with held_back():  # NumPy may make another error of an interrupt
+                self._review(ready, samples, settings)
         return ready
 
     def _teach(self, layer: Layer, samples: Array, settings: Settings, widths: Array | None) -> None:
@@ -327,11 +297,10 @@ class Learner:
         is_ladder = self.ready is not None and self.ready.is_ladder
         return (next_look if is_ladder else next_review)(self.seen, len(self.recent)) - self.seen
 
-    def _review_if_due(self, ready: Ready, settings: Settings) -> None:
+    def _is_due(self, ready: Ready) -> bool:
         seen = int(ready.neurons.seen[0])
         due = next_look if ready.is_ladder else next_review
-        if seen and seen == due(seen - 1, len(self.recent)):
-            self._review(ready, self.samples, settings)
+        return seen > 0 and seen == due(seen - 1, len(self.recent))
 
     def _review(self, ready: Ready, recent: Array, settings: Settings) -> None:
         """Look what the layers have found, and note it. Answers from before a look are not those after it."""
@@ -392,7 +361,7 @@ class _Before:
     """
 
     def __init__(self, learner: Learner) -> None:
-        self.received = learner.received
+        self.received, self.owed = learner.received, learner.owed
         self.ready = None if learner.ready is None else learner.ready.copy()
         self.rows: tuple[Array, Array] | None = None
 
@@ -403,6 +372,6 @@ class _Before:
 
     def put_back(self, learner: Learner) -> None:
         """Make the learner what it was."""
-        learner.received, learner.ready = self.received, self.ready
+        learner.received, learner.ready, learner.owed = self.received, self.ready, self.owed
         if self.rows is not None:
             learner.recent, learner.recent_widths = self.rows

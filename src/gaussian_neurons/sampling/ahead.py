@@ -39,8 +39,10 @@ def chunks_ahead(
         return
     if end is not None and first >= end:
         return
+    stream.wait()  # for one that a second interrupt left at work
     helper = _Helper(stream)
     try:
+        helper.start()  # in here, so that an interrupt on the way leaves no thread that waits for ever
         helper.ask(first, wanted(first))
         while (chunk := helper.answer()).taken:
             first += chunk.taken
@@ -51,37 +53,34 @@ def chunks_ahead(
             if not more:
                 return
     finally:
-        helper.dismiss()
+        helper.questions.put(None)
+        stream.wait()  # until it has done what it is at: two must not draw from one stream
 
 
 class _Helper:
     """A thread that draws. Its queues have no locks in Python that an interrupt could leave locked."""
 
     def __init__(self, stream: Stream) -> None:
-        stream.wait()  # for one that a second interrupt left at work
-        self._questions: SimpleQueue[tuple[int, int] | None] = SimpleQueue()
+        self.stream = stream
+        self.questions: SimpleQueue[tuple[int, int] | None] = SimpleQueue()  # None: end
         self._answers: SimpleQueue[Chunk | BaseException] = SimpleQueue()
-        self._thread = threading.Thread(target=self._work, args=(stream,), name="stream", daemon=True)
-        stream.helper = self._thread
-        self._thread.start()
 
-    def _work(self, stream: Stream) -> None:
-        while (question := self._questions.get()) is not None:
+    def start(self) -> None:
+        self.stream.helper = threading.Thread(target=self._work, name="stream", daemon=True)
+        self.stream.helper.start()
+
+    def _work(self) -> None:
+        while (question := self.questions.get()) is not None:
             try:
-                self._answers.put(stream.draw(*question))
+                self._answers.put(self.stream.draw(*question))
             except BaseException as error:  # of the stream's; it belongs to whoever waits for the chunk
                 self._answers.put(error)
 
     def ask(self, first: int, count: int) -> None:
-        self._questions.put((first, count))
+        self.questions.put((first, count))
 
     def answer(self) -> Chunk:
         answer = self._answers.get()
         if isinstance(answer, BaseException):
             raise answer
         return answer
-
-    def dismiss(self) -> None:
-        """End the thread, once it has done what it is at: two must not draw from one stream."""
-        self._questions.put(None)
-        self._thread.join()
