@@ -27,14 +27,20 @@ def same(one, other):
     return persistence.digest(*one._contents()) == persistence.digest(*other._contents())
 
 
+def learns(model, after=0):
+    """Whether a model has learned from more than so many samples; to be asked while it learns, too."""
+    return lambda: getattr(model, "_learner", None) is not None and model._learner.seen > after
+
+
 class interrupt_after:
     """Interrupts the main thread in a block; once more where Python swallowed it, as it does in finalizers.
 
     Where an error is expected of it, the block lies within what expects it: the interrupt may be early.
+    The seconds begin when something holds, where it is said what: machines that test may stand still.
     """
 
-    def __init__(self, seconds):
-        self.seconds, self.over = seconds, threading.Event()
+    def __init__(self, seconds, once=lambda: True):
+        self.seconds, self.once, self.over = seconds, once, threading.Event()
         self.thread = threading.Thread(target=self.work, daemon=True)
 
     def __enter__(self):
@@ -49,6 +55,8 @@ class interrupt_after:
         self.thread.join()
 
     def work(self):
+        while not self.once() and not self.over.is_set():
+            time.sleep(0.001)
         time.sleep(self.seconds)
         signal.raise_signal(signal.SIGINT)
         while not self.over.wait(20):

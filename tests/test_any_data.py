@@ -11,7 +11,7 @@ from gaussian_neurons.bad_rows import BadRow
 from gaussian_neurons.datasets.synthetic import Drifting
 from gaussian_neurons.learning import native
 from tests.conftest import data_directory
-from tests.runs import comes, interrupt_after, same
+from tests.runs import comes, interrupt_after, learns, same
 
 
 def mixture(k: int, D: int, n: int = 5000, seed: int = 0, apart: float = 10.0):
@@ -176,9 +176,9 @@ def test_a_bad_row_changes_nothing_wherever_it_is(tmp_path, before, row):
 
 @pytest.mark.alone
 def test_an_interrupt_leaves_layers_that_belong_together_and_learn_on():
-    X = np.tile(mixture(6, 40, n=5000)[0], (40, 1))
+    X = np.tile(mixture(6, 40, n=5000)[0], (400, 1))
     model = learned(X[:2000])
-    with pytest.raises(KeyboardInterrupt), interrupt_after(0.1):
+    with pytest.raises(KeyboardInterrupt), interrupt_after(0.1, learns(model, 2000)):
         model.partial_fit(X[2000:])
     reached = model.n_samples_seen_
     assert 2000 < reached < len(X)

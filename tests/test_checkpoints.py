@@ -15,7 +15,8 @@ import pytest
 
 from gaussian_neurons import GaussianNeurons, persistence
 from gaussian_neurons.sampling import Rows, rows_from_file
-from tests.runs import X, interrupt_after, model_of, same
+from tests.runs import X, interrupt_after, learns, model_of, same
+from tests.waiting import wait_for
 
 # An interrupt that hits Python's own clean-up after a thread is ignored by Python, which says so.
 LOST = "ignore:Exception ignored in.*WeakSet:pytest.PytestUnraisableExceptionWarning"
@@ -50,7 +51,7 @@ def test_a_cell_that_is_run_again_goes_on(tmp_path):
     def cell(n):
         model.learn(stream, n, checkpoint=tmp_path / "run", every=1000)
 
-    with pytest.raises(KeyboardInterrupt), interrupt_after(0.2):
+    with pytest.raises(KeyboardInterrupt), interrupt_after(0.2, learns(model)):
         cell(10**9)
     reached = model.n_samples_seen_
     cell(reached + 3000)
@@ -188,27 +189,29 @@ def start(folder, samples, every):
 
 def test_killed_again_and_again_it_ends_in_the_same_bits(tmp_path):
     """A real process, killed at random moments, six times, while it learns and writes."""
-    samples, every = 3_000_000, 5_000
     (tmp_path / "whole").mkdir()
     (tmp_path / "killed").mkdir()
-    with start(tmp_path / "whole", samples, 10**9) as undisturbed:
-        assert "ends" in undisturbed.stdout.read()
     random = np.random.default_rng(8)
-    kills, reached = 0, [0]
-    while kills < 6:
-        with start(tmp_path / "killed", samples, every) as process:
+    run, reached = tmp_path / "killed" / "run", [0]
+
+    def written():
+        return run.stat().st_mtime_ns if run.exists() else None
+
+    for _ in range(6):
+        before = written()
+        with start(tmp_path / "killed", 10**10, 5000) as process:
             assert process.stdout.readline() == "begins\n"
-            time.sleep(random.uniform(0, 0.12))
+            if len(reached) % 2:  # every other time it is let come to a checkpoint first
+                wait_for(lambda before=before: written() != before)
+            time.sleep(random.uniform(0, 0.05))
             process.send_signal(signal.SIGKILL)
-            ended = "ends" in process.stdout.read()
-        assert not ended, "it ended before it was killed often enough"
-        kills += 1
-        if (tmp_path / "killed" / "run").exists():
-            reached.append(GaussianNeurons.load(tmp_path / "killed" / "run").n_samples_seen_)
+        reached.append(GaussianNeurons.load(run).n_samples_seen_)
     assert reached == sorted(reached)
-    assert len(set(reached)) > 2
-    with start(tmp_path / "killed", samples, every) as process:
-        assert "ends 3000000" in process.stdout.read()
+    assert len(set(reached)) > 3
+    samples = reached[-1] + 123_456
+    for name, every in (("killed", 5000), ("whole", 10**9)):
+        with start(tmp_path / name, samples, every) as process:
+            assert process.stdout.read() == f"begins\nends {samples}\n"
     one, other = (GaussianNeurons.load(tmp_path / name / "run") for name in ("whole", "killed"))
     assert same(one, other)
     assert [path.name for path in (tmp_path / "killed").iterdir()] == ["run"]  # no litter

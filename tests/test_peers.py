@@ -344,7 +344,7 @@ def test_a_package_that_does_not_load_is_a_refusal():
     measure_imports({"unknown": odd_systems.SYSTEMS["unknown"]}, 1, None, results, Quiet())
     assert results.imports == []
     assert "no_such_module" in results.refusals[0].why
-    assert 0 < import_seconds("import json", None) < 5
+    assert import_seconds("import json", None) > 0
 
 
 def test_who_is_too_slow_says_so(tmp_path, monkeypatch):

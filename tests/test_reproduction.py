@@ -2,10 +2,10 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from gaussian_neurons.datasets.fetch import AbsentData
 from gaussian_neurons.experiments import data, provenance, reproduction, results
 from gaussian_neurons.experiments.catalogue import EXPERIMENTS, chosen
 from tests.test_experiments import DATA
+from tests.waiting import wait_for
 
 COMMAND = [sys.executable, "-m", "gaussian_neurons", "reproduce"]
 
@@ -206,15 +207,6 @@ def start(out, *words, jobs=1):
     )
 
 
-def wait_for_a_checkpoint(out, process):
-    for _ in range(3000):
-        if any(out.glob("*/*/*.safetensors")):
-            return
-        assert process.poll() is None, process.communicate()[0]
-        time.sleep(0.01)
-    raise AssertionError("no checkpoint came")
-
-
 WORDS = ("figure3a", "figure2b", "--samples-scale", "0.1")
 
 
@@ -222,36 +214,43 @@ WORDS = ("figure3a", "figure2b", "--samples-scale", "0.1")
 def undisturbed(tmp_path_factory):
     out = tmp_path_factory.mktemp("undisturbed")
     process = start(out, *WORDS, jobs=2)
-    said = process.communicate(timeout=120)[0]
+    said = process.communicate()[0]
     assert process.returncode == 0, said
     return out
 
 
 @pytest.mark.parametrize(("how", "jobs"), [("ctrl-c", 1), ("kill", 2)])
 def test_a_run_that_is_broken_off_carries_on_to_the_same_bits(tmp_path, undisturbed, how, jobs):
-    disturbed = start(tmp_path / "out", *WORDS, jobs=jobs)
-    wait_for_a_checkpoint(tmp_path / "out", disturbed)
-    if how == "kill":
-        disturbed.kill()  # the parent alone: its workers must notice
-    else:
-        os.killpg(disturbed.pid, signal.SIGINT)
-    said = disturbed.communicate(timeout=60)[0]
+    out = tmp_path / "out"
+
+    def broken_off():
+        """How it ended, and what it said; None where it was over before it was disturbed."""
+        disturbed = start(out, *WORDS, jobs=jobs)
+        wait_for(lambda: any(out.glob("*/*/*.safetensors")) or disturbed.poll() is not None)
+        if how == "kill":
+            disturbed.kill()  # the parent alone: its workers must notice
+        elif disturbed.poll() is None:
+            os.killpg(disturbed.pid, signal.SIGINT)
+        said = disturbed.communicate()[0]
+        if disturbed.returncode:
+            return disturbed.returncode, said
+        return shutil.rmtree(out)
+
+    code, said = wait_for(broken_off)
+    assert code == (130 if how == "ctrl-c" else -signal.SIGKILL), said
     if how == "ctrl-c":
-        assert disturbed.returncode == 130
         assert "the same command carries on" in said
         assert "Traceback" not in said
-    assert not (tmp_path / "out" / "report.html").exists()
-    again = start(tmp_path / "out", *WORDS, jobs=jobs)
-    said = again.communicate(timeout=120)[0]
+    assert not (out / "report.html").exists()
+    again = start(out, *WORDS, jobs=jobs)
+    said = again.communicate()[0]
     assert again.returncode == 0, said
     for name in ("figure3a", "figure2b"):
-        ours, theirs = (
-            json.loads((out / name / "seed-0.json").read_text()) for out in (tmp_path / "out", undisturbed)
-        )
+        ours, theirs = (json.loads((it / name / "seed-0.json").read_text()) for it in (out, undisturbed))
         for changing in ("seconds", "samples_per_second"):
             del ours[changing], theirs[changing]
         assert ours == theirs
-    left = [path for path in (tmp_path / "out").rglob("*") if path.suffix not in (".json", ".png", ".svg")]
+    left = [path for path in out.rglob("*") if path.suffix not in (".json", ".png", ".svg")]
     assert {path.name for path in left if path.is_file()} == {"report.html", ".lock"}
 
 

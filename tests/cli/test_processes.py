@@ -11,10 +11,11 @@ import numpy as np
 
 from gaussian_neurons import GaussianNeurons
 from tests.cli.calls import COMMAND, X, good, write_csv
+from tests.waiting import wait_for
 
 
 def run(*arguments, **options):
-    return subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, timeout=60, **options)
+    return subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, timeout=300, **options)
 
 
 @contextmanager
@@ -41,7 +42,7 @@ def test_a_pipe_that_closes_early_ends_quietly(here, model):
         process.stdout.close()
         process.stdin.write(b"0,0\n")
         process.stdin.flush()
-        assert process.wait(30) == 141
+        assert process.wait(300) == 141
         assert process.stderr.read() == b""
 
 
@@ -68,7 +69,7 @@ def test_lines_come_as_rows_do_and_ctrl_c_ends_the_wait(here, model):
         assert process.stdout.readline() == b"-1\n"
         assert process.stdout.readline() == first
         process.send_signal(signal.SIGINT)
-        assert process.wait(30) == 130
+        assert process.wait(300) == 130
         said = process.stderr.read().decode()
     assert said.startswith("Interrupted. ")
     assert "Traceback" not in said
@@ -81,11 +82,10 @@ def test_a_pass_that_was_interrupted_carries_on_to_the_same_bits(here):
     with started(*command, stdin=subprocess.PIPE) as process:
         process.stdin.write(text[: len(text) * 4 // 5])  # past the first 100,000 rows
         process.stdin.flush()
-        while not os.path.exists("run") and process.poll() is None:
-            time.sleep(0.02)
+        wait_for(lambda: os.path.exists("run") or process.poll() is not None)
         time.sleep(0.5)  # until it waits for more, most likely: the harder case
         process.send_signal(signal.SIGINT)
-        assert process.wait(30) == 130
+        assert process.wait(300) == 130
         assert b"Interrupted. The same command carries on from run." in process.stderr.read()
     assert not os.path.exists("m")
     assert 100_000 <= GaussianNeurons.load("run").n_samples_seen_ < 150_000

@@ -5,7 +5,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -18,6 +17,7 @@ from gaussian_neurons.cli.reproducing import _names, _out, parse_seeds
 from gaussian_neurons.experiments.catalogue import EXPERIMENTS
 from gaussian_neurons.experiments.reproduction import Board, Job, Outcome
 from gaussian_neurons.experiments.results import Question
+from tests.waiting import wait_for
 
 
 def invoke(*words):
@@ -155,10 +155,7 @@ def test_the_display_shows_what_runs_and_what_is_done(tmp_path):
     with Display(console) as display:
         display.begins(jobs, 3, board)
         Board(tmp_path / "board")[0] = (500_000, 4)  # as another process would
-        for _ in range(100):
-            if "4 learned" in screen.getvalue():
-                break
-            time.sleep(0.05)
+        wait_for(lambda: "4 learned" in screen.getvalue())
         display.ended(Outcome(jobs[0], 0.5, None))
         display.ended(Outcome(jobs[1], 0.0, "ValueError: [broken]\nmore"))
     shown = screen.getvalue()

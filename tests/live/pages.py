@@ -1,6 +1,6 @@
 """A page in a real browser: opened, and waited for."""
 
-from tests.live.serving import wait_for
+from tests.waiting import wait_for
 
 SOON = 60_000  # milliseconds
 PLANE = "document.querySelector('#plane').plane"

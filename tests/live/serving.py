@@ -13,8 +13,7 @@ from gaussian_neurons.live.frames import decoded
 from gaussian_neurons.live.server import Page, listen, server
 from gaussian_neurons.live.setup import Setup
 from gaussian_neurons.live.sources import Images, Sources
-
-PATIENCE = 60.0  # seconds; machines that test are busy
+from tests.waiting import PATIENCE, wait_for
 
 
 def stripes(count=20, side=12):
@@ -74,18 +73,9 @@ def served(setup=STRIPES, sources=None, host="127.0.0.1", token=None, port=0):
         stop()
 
 
-def wait_for(condition, seconds=PATIENCE):
-    """Wait until something holds."""
-    end = time.monotonic() + seconds
-    while not (answer := condition()):
-        assert time.monotonic() < end, "it never came"
-        time.sleep(0.01)
-    return answer
-
-
 def asked(served, path="/", method="GET", **headers):
     """Status, headers and text of an answer."""
-    connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=PATIENCE)
     given = {"Host": f"127.0.0.1:{served.port}"} | {k.replace("_", "-"): v for k, v in headers.items()}
     connection.request(method, path, headers=given)
     answer = connection.getresponse()
@@ -104,6 +94,7 @@ class Tab:
             additional_headers=headers,
             max_size=None,
             max_queue=queue,
+            open_timeout=PATIENCE,
             close_timeout=1,
             compression=None,
             **({} if sock is None else {"sock": sock}),

@@ -17,6 +17,7 @@ from gaussian_neurons.cli.reading import Data
 from gaussian_neurons.live.setup import DATA, Setup
 from gaussian_neurons.live.sources import Images, Points, defaults, from_rows
 from tests.cli.calls import call
+from tests.waiting import PATIENCE
 
 
 def opened(path, columns=None):
@@ -55,10 +56,10 @@ def server(tmp_path):
 
 def test_it_serves_until_ctrl_c(server):
     process, url, _ = server("--data", "mixture")
-    with urllib.request.urlopen(url, timeout=10) as answer:
+    with urllib.request.urlopen(url, timeout=PATIENCE) as answer:
         assert b"Gaussian Neurons" in answer.read()
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=20)
+    _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0
     assert errors == ""
 
@@ -68,9 +69,9 @@ def test_other_addresses_get_a_token_that_is_printed_once(server):
     token = re.search(r"token=(\S+)", url).group(1)
     assert printed.count(token) == 1
     with pytest.raises(urllib.error.HTTPError, match="401"):
-        urllib.request.urlopen(re.sub(r"//[^:]+:(\d+)/.*", r"//127.0.0.1:\1/", url), timeout=10)
+        urllib.request.urlopen(re.sub(r"//[^:]+:(\d+)/.*", r"//127.0.0.1:\1/", url), timeout=PATIENCE)
     process.send_signal(signal.SIGINT)
-    rest, errors = process.communicate(timeout=20)
+    rest, errors = process.communicate(timeout=PATIENCE)
     assert token not in rest + errors
 
 

@@ -8,6 +8,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from gaussian_neurons.live import guard
 from gaussian_neurons.live import server as serving
 from tests.live.serving import STRIPES, Tab, asked, served
+from tests.waiting import PATIENCE
 
 
 @pytest.mark.parametrize(
@@ -39,7 +40,7 @@ def test_a_page_from_elsewhere_cannot_connect(stripes, origin):
 
 
 def test_without_an_origin_nobody_connects(stripes):
-    with socket.create_connection(("127.0.0.1", stripes.port), timeout=10) as raw:
+    with socket.create_connection(("127.0.0.1", stripes.port), timeout=PATIENCE) as raw:
         raw.sendall(
             f"GET /live HTTP/1.1\r\nHost: 127.0.0.1:{stripes.port}\r\nUpgrade: websocket\r\n"
             f"Connection: Upgrade\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
@@ -97,7 +98,7 @@ def test_a_token_is_asked_for_at_other_addresses():
             assert token.encode() not in body
             assert b"gaussian-neurons live printed" in body
         with Tab(open_to_others.port, greet=False) as stranger, pytest.raises(ConnectionClosed) as closed:
-            stranger.socket.recv(timeout=10)
+            stranger.socket.recv(timeout=PATIENCE)
         assert closed.value.rcvd.code == 4401
         status, headers, _ = asked(open_to_others, f"/?K=3&token={token}")
         assert (status, headers["location"]) == (303, "/?K=3")

@@ -13,7 +13,8 @@ from websockets.exceptions import ConnectionClosed
 from gaussian_neurons.cli import app
 from gaussian_neurons.live import guard, run
 from gaussian_neurons.live import server as serving
-from tests.live.serving import MIXTURE, STRIPES, asked, served, wait_for
+from tests.live.serving import MIXTURE, STRIPES, asked, served
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.alone
 

@@ -10,7 +10,8 @@ from websockets.exceptions import ConnectionClosed
 
 from gaussian_neurons.live import messages
 from gaussian_neurons.live import server as serving
-from tests.live.serving import MIXTURE, STRIPES, asked, served, wait_for
+from tests.live.serving import MIXTURE, STRIPES, asked, served
+from tests.waiting import PATIENCE, wait_for
 
 
 @pytest.fixture
@@ -142,6 +143,6 @@ def test_there_are_only_so_many_tabs(stripes):
             assert opened.enter_context(stripes.tab()).next("welcome")
         more = opened.enter_context(stripes.tab(greet=False))
         with pytest.raises(ConnectionClosed) as closed:
-            more.socket.recv(timeout=10)
+            more.socket.recv(timeout=PATIENCE)
         assert closed.value.rcvd.code == serving.TOO_MANY_CLIENTS
     wait_for(lambda: not stripes.page.clients)

@@ -8,7 +8,8 @@ import pytest
 from gaussian_neurons.experiments import places
 from gaussian_neurons.live.sources import Sources, defaults
 from tests.live.pages import again, become, drawn, pictures, seen, setup_of
-from tests.live.serving import served, wait_for
+from tests.live.serving import served
+from tests.waiting import wait_for
 
 pytest.importorskip("playwright.sync_api")
 

@@ -11,7 +11,8 @@ from gaussian_neurons import GaussianNeurons
 from gaussian_neurons.live import guard
 from gaussian_neurons.live.setup import Setup
 from tests.live.pages import become, setup_of, start, until
-from tests.live.serving import STRIPES, served, wait_for
+from tests.live.serving import STRIPES, served
+from tests.waiting import wait_for
 
 pytest.importorskip("playwright.sync_api")
 

@@ -17,16 +17,18 @@ from gaussian_neurons.live import server as serving
 from gaussian_neurons.live.frames import decoded
 from gaussian_neurons.live.setup import Setup
 from gaussian_neurons.live.sources import Images, Sources
-from tests.live.serving import STRIPES, asked, served, wait_for
+from tests.live.serving import STRIPES, asked, served
+from tests.waiting import PATIENCE, wait_for
 
 pytestmark = pytest.mark.alone
 
 
 def test_who_does_not_say_hello_is_not_waited_for(monkeypatch):
-    monkeypatch.setattr(serving, "GREETING", 1.0)
-    with served(STRIPES) as one, one.tab(greet=False) as silent, one.tab() as tab:
-        with pytest.raises(ConnectionClosed):
-            silent.socket.recv(timeout=5)
+    with served(STRIPES) as one, one.tab() as tab:
+        assert tab.next("welcome")
+        monkeypatch.setattr(serving, "GREETING", 1.0)
+        with one.tab(greet=False) as silent, pytest.raises(ConnectionClosed):
+            silent.socket.recv(timeout=PATIENCE)
         wait_for(lambda: len(one.page.clients) == 1)
         time.sleep(1.2)
         assert tab.frame()
@@ -99,6 +101,7 @@ def test_a_tab_that_takes_nothing_is_let_go_and_the_work_stops(monkeypatch):
             seen = one.page.run.trial.seen
             time.sleep(0.3)
             assert one.page.run.trial.seen == seen
+            monkeypatch.undo()
             with one.tab() as tab:
                 assert tab.frame(where=lambda frame: frame["seen"] > seen)
         slow.close()
@@ -106,7 +109,7 @@ def test_a_tab_that_takes_nothing_is_let_go_and_the_work_stops(monkeypatch):
 
 def read_on(tab):
     while True:
-        tab.socket.recv(timeout=5)
+        tab.socket.recv(timeout=PATIENCE)
 
 
 @pytest.mark.parametrize("words", [True, False])
@@ -139,12 +142,14 @@ def test_who_never_ends_a_request_is_hung_up_on(monkeypatch, begun):
             raw.sendall(b"a")
             time.sleep(0.02)
 
-    monkeypatch.setattr(guard, "PATIENCE", 1.0)
     with served(STRIPES) as one, one.tab() as tab:
-        with socket.create_connection(("127.0.0.1", one.port), timeout=5) as raw:
+        assert tab.next("welcome")
+        monkeypatch.setattr(guard, "PATIENCE", 1.0)
+        with socket.create_connection(("127.0.0.1", one.port), timeout=PATIENCE) as raw:
             raw.sendall(begun.encode())
             with pytest.raises(OSError, match=r"reset|pipe"):
                 drip(raw)
+        monkeypatch.undo()
         wait_for(lambda: one.page.run.pace.speed())
         time.sleep(1.2)
         seen = one.page.run.trial.seen
@@ -153,19 +158,19 @@ def test_who_never_ends_a_request_is_hung_up_on(monkeypatch, begun):
 
 
 def test_who_asks_in_time_may_go_on_and_slow_answers_are_waited_for(monkeypatch):
-    monkeypatch.setattr(guard, "PATIENCE", 1.5)
+    monkeypatch.setattr(guard, "PATIENCE", 3.0)
     with served(STRIPES) as one:
-        connection = http.client.HTTPConnection("127.0.0.1", one.port, timeout=10)
+        connection = http.client.HTTPConnection("127.0.0.1", one.port, timeout=PATIENCE)
         connection.connect()
         kept = connection.sock
         for _ in range(3):  # longer than patience lasts, all together
-            time.sleep(0.6)
+            time.sleep(1.2)
             connection.request("GET", "/page/main.js")
             assert connection.getresponse().read()
         rest = threading.Event()
-        one.page.run.ask(lambda trial: rest.wait(10))
+        one.page.run.ask(lambda trial: rest.wait(PATIENCE))
         connection.request("GET", "/script.py")
-        time.sleep(2.0)
+        time.sleep(3.5)
         rest.set()
         assert b"GaussianNeurons" in connection.getresponse().read()
         assert connection.sock is kept  # always the same
@@ -173,8 +178,8 @@ def test_who_asks_in_time_may_go_on_and_slow_answers_are_waited_for(monkeypatch)
 
 
 def test_a_websocket_that_follows_a_request_at_once_stays(monkeypatch):
-    monkeypatch.setattr(guard, "PATIENCE", 1.0)
-    with served(STRIPES) as one, socket.create_connection(("127.0.0.1", one.port), timeout=1) as raw:
+    monkeypatch.setattr(guard, "PATIENCE", 2.0)
+    with served(STRIPES) as one, socket.create_connection(("127.0.0.1", one.port), timeout=PATIENCE) as raw:
         here = f"127.0.0.1:{one.port}"
         raw.sendall(
             f"GET /page/main.js HTTP/1.1\r\nHost: {here}\r\n\r\nGET /live HTTP/1.1\r\nHost: {here}\r\n"
@@ -182,7 +187,7 @@ def test_a_websocket_that_follows_a_request_at_once_stays(monkeypatch):
             "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n".encode()
         )
         wait_for(lambda: one.page.clients)
-        time.sleep(1.4)
+        time.sleep(2.4)
         assert one.page.clients
 
 
@@ -197,9 +202,10 @@ def test_who_never_reads_an_answer_keeps_no_connection(monkeypatch):
             raw.sendall(f"GET /page/style.css HTTP/1.1\r\nHost: 127.0.0.1:{one.port}\r\n\r\n".encode() * 60)
             silent.append(raw)
         wait_for(lambda: one.connections)
-        wait_for(lambda: not one.connections, seconds=60)
+        wait_for(lambda: not one.connections)
         for raw in silent:
             raw.close()
+        monkeypatch.undo()
         assert asked(one)[0] == 200
 
 

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from gaussian_neurons import GaussianNeurons
-from tests.live.serving import MIXTURE, STRIPES, asked, served, wait_for
+from tests.live.pages import until
+from tests.live.serving import MIXTURE, STRIPES, asked, served
+from tests.waiting import PATIENCE, wait_for
 
 
 @pytest.fixture
@@ -42,13 +44,13 @@ def test_pause_really_pauses_and_a_step_is_one_sample(tab):
     assert tab.frame(where=lambda frame: frame["seen"] > seen + 3)["state"] == "running"
 
 
-def test_a_speed_is_kept(tab):
+def test_a_speed_is_kept(stripes, tab):
     tab.send("set", name="speed", value=500)
     tab.next("scene", where=lambda scene: scene["setup"]["speed"] == 500)
-    first, begin = tab.frame()["seen"], time.monotonic()
-    while time.monotonic() - begin < 1.0:
-        last = tab.frame()["seen"]
-    assert 0 < last - first < 2 * 500 * (time.monotonic() - begin)  # the pace itself is tested by hand
+    begin, first = time.monotonic(), stripes.ask(lambda trial: trial.seen)
+    time.sleep(1.0)
+    last = until(stripes, lambda trial: trial.seen > first and trial.seen)
+    assert last - first < 2 * 500 * (time.monotonic() - begin)  # the pace itself is tested by hand
 
 
 def test_the_same_seed_begins_with_the_same_neurons_and_a_new_one_does_not(tab):
@@ -138,7 +140,7 @@ def test_moves_on_their_way_become_one_and_the_neuron_is_let_go():
         tab.send("pause")
         tab.frame(where=lambda frame: frame["state"] == "paused")
         rest = threading.Event()
-        one.page.run.ask(lambda trial: rest.wait(10))  # the run is busy
+        one.page.run.ask(lambda trial: rest.wait(PATIENCE))  # the run is busy
         for k in range(100):
             tab.send("move", neuron=2, to=[0.3, k / 100])
         tab.send("release")
@@ -158,7 +160,7 @@ def test_points_that_are_painted_while_the_run_is_busy_are_all_there():
     with served(MIXTURE) as one, one.tab() as tab:
         before = len(tab.next("points")["points"])
         rest = threading.Event()
-        one.page.run.ask(lambda trial: rest.wait(10))
+        one.page.run.ask(lambda trial: rest.wait(PATIENCE))
         painted = [[k / 500, 0.5] for k in range(500)]
         for point in painted:
             tab.send("paint", points=[point])
@@ -177,7 +179,7 @@ def test_a_neuron_that_was_let_go_on_the_way_can_be_taken_again():
     with served(MIXTURE) as one, one.tab() as tab:
         tab.frame(where=lambda frame: frame["seen"] > 0)
         rest = threading.Event()
-        one.page.run.ask(lambda trial: rest.wait(10))
+        one.page.run.ask(lambda trial: rest.wait(PATIENCE))
         tab.send("move", neuron=2, to=[0.3, 0.3])
         tab.send("release")
         tab.send("move", neuron=2, to=[0.4, 0.4])
@@ -308,12 +310,12 @@ def test_a_mistake_of_ours_does_not_end_the_run(stripes, tab, monkeypatch, capfd
 def test_a_question_that_nobody_waits_for_any_more_does_no_harm(stripes, tab):
     run = stripes.page.run
     begun, rest = threading.Event(), threading.Event()
-    slow = run.ask(lambda trial: (begun.set(), rest.wait(10)))
-    begun.wait(10)
+    slow = run.ask(lambda trial: (begun.set(), rest.wait(PATIENCE)))
+    begun.wait(PATIENCE)
     forgotten = run.ask(lambda trial: trial.seen)
     assert forgotten.cancel()
     rest.set()
-    slow.result(10)
+    slow.result(PATIENCE)
     assert stripes.ask(lambda trial: trial.seen) >= 0
 
 
