@@ -8,11 +8,13 @@ import subprocess
 import time
 
 import numpy as np
+import psutil
 import pytest
 
 from gaussian_neurons import GaussianNeurons, sweep
 from gaussian_neurons.cli.sweeping import _widths
 from tests.cli.calls import COMMAND, KINDS, X, call, good, refused, write_csv
+from tests.waiting import PATIENCE, wait_for
 
 QUICK = ["--widths=5", "--inhibitions=0.5,1", "--seeds=2", "--samples=5000", "--neurons=12", "--jobs=1"]
 
@@ -133,10 +135,11 @@ def test_an_interrupt_ends_it_without_a_trace(here, jobs):
     arguments = ["sweep", "a.csv", "--samples", "1000000000", "--jobs", jobs, "--json", "map.json"]
     group = {"start_new_session": True, "stderr": subprocess.PIPE, "stdout": subprocess.PIPE}
     with subprocess.Popen([*COMMAND, *arguments], **group) as process:
-        time.sleep(5)
+        wait_for(lambda: len(psutil.Process(process.pid).children()) > 1)  # who do the work
+        time.sleep(1)
         os.killpg(process.pid, signal.SIGINT)  # as a terminal does, to the workers too
         try:
-            out, said = process.communicate(timeout=30)
+            out, said = process.communicate(timeout=PATIENCE)
         finally:
             process.kill()
     assert process.returncode == 130, said
