@@ -157,29 +157,31 @@ def test_who_never_ends_a_request_is_hung_up_on(monkeypatch, begun):
         assert asked(one)[0] == 200
 
 
-def test_who_asks_in_time_may_go_on_and_slow_answers_are_waited_for(monkeypatch):
-    monkeypatch.setattr(guard, "PATIENCE", 3.0)
+def test_who_asks_in_time_may_go_on_and_slow_answers_are_waited_for():
     with served(STRIPES) as one:
         connection = http.client.HTTPConnection("127.0.0.1", one.port, timeout=PATIENCE)
         connection.connect()
-        kept = connection.sock
-        for _ in range(3):  # longer than patience lasts, all together
-            time.sleep(1.2)
+        kept, ours = connection.sock, wait_for(lambda: next(iter(one.connections), None))
+        for _ in range(3):
+            before = ours._waiting
             connection.request("GET", "/page/main.js")
             assert connection.getresponse().read()
+            wait_for(lambda before=before: ours._waiting is not before)  # patience begins anew
+            assert before.cancelled()
         rest = threading.Event()
         one.page.run.ask(lambda trial: rest.wait(PATIENCE))
         connection.request("GET", "/script.py")
-        time.sleep(3.5)
-        rest.set()
+        wait_for(lambda: not ours.cycle.response_complete)
+        one.page._loop.call_soon_threadsafe(ours._give_up)  # patience is over, and we are the slow ones
+        one.page._loop.call_soon_threadsafe(rest.set)
         assert b"GaussianNeurons" in connection.getresponse().read()
         assert connection.sock is kept  # always the same
         connection.close()
 
 
-def test_a_websocket_that_follows_a_request_at_once_stays(monkeypatch):
-    monkeypatch.setattr(guard, "PATIENCE", 2.0)
+def test_a_websocket_that_follows_a_request_at_once_stays():
     with served(STRIPES) as one, socket.create_connection(("127.0.0.1", one.port), timeout=PATIENCE) as raw:
+        ours = wait_for(lambda: next(iter(one.connections), None))
         here = f"127.0.0.1:{one.port}"
         raw.sendall(
             f"GET /page/main.js HTTP/1.1\r\nHost: {here}\r\n\r\nGET /live HTTP/1.1\r\nHost: {here}\r\n"
@@ -187,8 +189,7 @@ def test_a_websocket_that_follows_a_request_at_once_stays(monkeypatch):
             "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n".encode()
         )
         wait_for(lambda: one.page.clients)
-        time.sleep(2.4)
-        assert one.page.clients
+        assert ours._waiting.cancelled()  # nobody counts the seconds any more
 
 
 @pytest.mark.skipif(not hasattr(socket, "TCP_USER_TIMEOUT"), reason="only Linux hangs up on who never reads")
