@@ -117,6 +117,7 @@ def folder(tmp_path_factory):
 def opened(browser, folder):
     """The page, and everything that it complained of or asked for."""
     view = browser.new_page(viewport={"width": 1100, "height": 900})
+    view.set_default_timeout(60_000)
     view.trouble, view.asked = [], []
     view.on("console", lambda message: view.trouble.append(message.text))
     view.on("pageerror", lambda error: view.trouble.append(str(error)))

@@ -24,7 +24,7 @@ def started(*arguments, **pipes):
     buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     options = {"stderr": subprocess.PIPE, "env": buffered, **pipes}
     with subprocess.Popen([*COMMAND, *arguments], **options) as process:
-        patience = threading.Timer(60, process.kill)
+        patience = threading.Timer(300, process.kill)
         patience.start()
         try:
             yield process

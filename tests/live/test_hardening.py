@@ -1,5 +1,6 @@
 """What somebody might try against the server: odd headers, floods, a disk that is full."""
 
+import functools
 import itertools
 import json
 import threading
@@ -78,13 +79,13 @@ def test_a_token_of_any_letters_is_only_wrong(guarded, token):
 # ---- floods ---------------------------------------------------------------------------------------
 
 
-def slowed(monkeypatch, seconds):
-    """Commands that change K take so long; each is noted when it begins."""
+def slowed(monkeypatch, wait):
+    """Commands that change K wait; each is noted when it begins."""
     change, begun = run.COMMANDS["set"], []
 
     def slow(*arguments, **named):
         begun.append(named)
-        time.sleep(seconds)
+        wait()
         change(*arguments, **named)
 
     monkeypatch.setitem(run.COMMANDS, "set", slow)
@@ -115,7 +116,7 @@ def flood(tab, end):
 
 
 def test_a_tab_that_floods_keeps_nobody_else_waiting(monkeypatch):
-    slowed(monkeypatch, 0.01)
+    slowed(monkeypatch, functools.partial(time.sleep, 0.01))
     end = threading.Event()
     with served(MIXTURE) as one, one.tab() as loud:
         threads = flood(loud, end)
@@ -135,14 +136,19 @@ def test_a_tab_that_floods_keeps_nobody_else_waiting(monkeypatch):
 
 
 def test_the_end_does_not_wait_for_commands_that_wait(monkeypatch):
-    begun = slowed(monkeypatch, 0.3)
+    ending = threading.Event()
+    begun = slowed(monkeypatch, ending.wait)
     with served(MIXTURE) as one, one.tab() as tab:
         tab.next("scene")
         for count in range(run.MOST_WAITING):
             tab.send("set", name="K", value=1 + count)
         wait_for(lambda: one.page.run._queue.qsize() > run.MOST_WAITING // 2)
-        one.stop()
-        assert len(begun) < run.MOST_WAITING // 2
+        stopping = threading.Thread(target=one.stop)
+        stopping.start()
+        wait_for(lambda: one.page.run._ending)
+        ending.set()
+        stopping.join()
+        assert len(begun) == 1
         assert one.page.run._queue.qsize() > 0
 
 

@@ -76,6 +76,7 @@ def test_ten_thousand_random_messages_are_survived():
                 tab.socket.close()
                 reader.join()
         assert closed < 100
+        wait_for(lambda: not one.page.clients)
         with one.tab() as tab:
             tab.send("start", setup=STRIPES.told())
             frame = tab.frame(where=lambda frame: frame["seen"] > 1000 and len(frame["ids"]) == 6)

@@ -20,7 +20,7 @@ def test_it_loads_without_a_complaint_and_asks_nobody_else(tab, stripes):
     assert [url for url in tab.asked if not url.startswith(here)] == []
     assert len(tab.asked) > 10
     become(tab, "document.querySelectorAll('.filter').length === 6")
-    assert tab.locator("#state").inner_text() == "Running"
+    become(tab, "document.querySelector('#state').innerText === 'Running'")
 
 
 def test_filters_change_while_it_learns_and_pause_really_pauses(tab):
@@ -177,8 +177,8 @@ def test_a_filter_that_the_server_keeps_is_shown_again(tab, stripes, monkeypatch
         tab.locator("#toasts").get_by_text("not now").wait_for()
         become(tab, f"{PLACES}.join() === '1,2,3,4,5,6'")
         patched.setattr("gaussian_neurons.live.trial.Trial.remove", lambda *_: None)  # and says nothing
-        tab.locator(".filter[data-neuron='4']").click()
-        assert 0 in tab.evaluate(PLACES)
+        click = "document.querySelector('.filter[data-neuron=\"4\"]').click()"
+        assert 0 in tab.evaluate(f"() => {{ {click}; return {PLACES}; }}")
         become(tab, f"{PLACES}.join() === '1,2,3,4,5,6'")
 
 

@@ -85,7 +85,7 @@ def test_one_more_class_is_taken_or_left(tab, stripes, how):
             return chip.click(modifiers=[how])
         touch = {"pointerType": "touch", "bubbles": True, "isPrimary": True}
         chip.dispatch_event("pointerdown", touch)
-        tab.wait_for_timeout(600)
+        until(stripes, lambda trial: trial.setup.classes is None)  # while it is pressed still
         chip.dispatch_event("pointerup", touch)
         return chip.dispatch_event("click")  # as a browser has it after a touch
 
@@ -174,9 +174,10 @@ def test_keys_do_what_buttons_do(tab, stripes):
     tab.keyboard.press(".")
     become(tab, "n => gaussianNeurons.frame.seen === n", arg=count + 1)
     tab.keyboard.press("n")
-    until(stripes, lambda trial: trial.setup.seed == 1)
+    become(tab, "gaussianNeurons.scene.setup.seed === 1 && gaussianNeurons.frame !== null")
     tab.keyboard.press("+")
     until(stripes, lambda trial: len(trial.ids) == 7)
+    become(tab, "document.querySelectorAll('.filter').length === 7")
     tab.keyboard.press("?")
     assert tab.locator("#keys-dialog").is_visible()
     tab.keyboard.press("Escape")

@@ -31,6 +31,8 @@ def test_every_state_is_a_link(tabs, stripes, lasting_tab):
     wait_for(lambda: not stripes.page.run.watching)
     other = tabs(stripes.url)
     start(other, stripes, STRIPES)
+    other.goto("about:blank")
+    wait_for(lambda: not stripes.page.run.watching)
     other.goto(link)
     until(stripes, lambda trial: (trial.setup.width, trial.setup.classes) == (0.7, (1,)))
     assert other.trouble == []
@@ -151,7 +153,7 @@ def test_a_server_that_was_killed_and_comes_back_is_found_again(tabs):
     tab.locator("#banner").wait_for()
     assert "lost" in tab.locator("#banner").inner_text().lower()
     assert tab.locator("#state").text_content() == "Not connected"
-    assert tab.locator(".filter").count() == 5  # still there to look at
+    become(tab, "document.querySelectorAll('.filter').length === 5")  # still there to look at
     chosen = [tab.locator(name).input_value() for name in ("#preset", "#data")]
     tab.locator("#preset").select_option("figure4")
     tab.locator("#data").select_option("mixture")

@@ -150,7 +150,8 @@ def test_words_can_be_read_in_light_and_dark(request, mode):
     tab = request.getfixturevalue(mode)
     for scheme in ("dark", "light"):
         tab.emulate_media(color_scheme=scheme)
-        tab.wait_for_timeout(300)
+        become(tab, "it => document.documentElement.dataset.theme === it", arg=scheme)
+        drawn(tab)
         assert tab.evaluate(CONTRAST) == []
         red = tab.evaluate("Number(getComputedStyle(document.body).backgroundColor.match(/\\d+/)[0])")
         assert (red < 100) == (scheme == "dark")

@@ -119,13 +119,13 @@ def test_a_double_click_adds_a_neuron_there_also_where_the_pointer_leaves_after_
     """As it does in Safari, and comes back without a move."""
     box = plane.locator("#plane").bounding_box()
     at = {"clientX": box["x"] + 30, "clientY": box["y"] + 30, "bubbles": True}
-    mixed.page.run.order(0, ("pause", {}))
+    _place(plane, mixed, 1)  # so that nothing moves
+    shown = plane.evaluate(f"{PLANE}.view.toData(30, 30)")
     plane.locator("#plane").dispatch_event("pointerleave", at)
     plane.locator("#plane").dispatch_event("pointerenter", at)
     plane.locator("#plane").dispatch_event("dblclick", at)
     until(mixed, lambda trial: len(trial.ids) == MIXTURE.n_neurons + 1)
     new = mixed.ask(lambda trial: trial.model.centers_[-1].copy())
-    shown = plane.evaluate(f"{PLANE}.view.toData(30, 30)")
     assert np.allclose(new, shown, atol=0.02)
 
 

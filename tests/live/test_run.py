@@ -152,8 +152,7 @@ def test_moves_on_their_way_become_one_and_the_neuron_is_let_go():
         rest.set()
         wanted = [[0.3, 0.99], [0.7, 0.7], [0.8, 0.8]]
         tab.frame(where=lambda frame: np.allclose(frame["centers"][1:4], wanted))
-        assert one.ask(lambda trial: trial.held) == {}
-        assert one.page.run._last == {}
+        wait_for(lambda: one.ask(lambda trial: trial.held) == one.page.run._last == {})
 
 
 def test_points_that_are_painted_while_the_run_is_busy_are_all_there():
@@ -207,8 +206,7 @@ def test_painted_points_stay_when_it_starts_again():
 def test_figure_1_waits_and_has_a_sample_to_see():
     with served(MIXTURE) as one, one.tab() as tab:
         tab.send("preset", name="figure1")
-        frame = tab.frame(where=lambda frame: frame["seen"] == 1)
-        assert frame["state"] == "paused"
+        frame = tab.frame(where=lambda frame: frame["seen"] == 1 and frame["state"] == "paused")
         assert frame["samples"].tolist() == [[0.3, 0.7]]
         assert np.abs(frame["centers"][1] - [0.7, 0.3]).max() < 0.01
         tab.send("reset", seed="same")
