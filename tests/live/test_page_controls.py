@@ -240,16 +240,17 @@ def test_the_curves_end_where_it_rests(tab):
     tab.locator("#again").click()
     become(tab, "gaussianNeurons.frame?.seen === 0")
     become(tab, "document.querySelector('#curve-rate').getAttribute('aria-label').endsWith('no value yet')")
-    blank = """name => {
-      const canvas = document.querySelector(name);
-      const copy = new OffscreenCanvas(canvas.width, canvas.height);
-      const context = copy.getContext('2d', { willReadFrequently: true });
-      context.drawImage(canvas, 0, 0);
-      const { data } = context.getImageData(0, 0, canvas.width, canvas.height);
-      return data.every(value => value === 0);
-    }"""
-    become(tab, blank, "#curve-rate")
-    become(tab, blank, "#curve-cost")
+    label = "document.querySelector('#curve-cost').getAttribute('aria-label')"
+    become(tab, f"{label} === 'Cost: no value yet'")
+
+
+def test_at_rest_samples_are_counted_to_the_last_one(tab):
+    become(tab, "gaussianNeurons.frame.seen > 20000")
+    tab.locator("#pause").click()
+    become(tab, "gaussianNeurons.frame.state === 'paused'")
+    count = seen(tab)
+    tab.locator("#step").click()
+    tab.locator("#status-seen", has_text=f"{count + 1:,} samples").wait_for()
 
 
 def test_a_mark_may_take_the_place_of_the_last(tab):

@@ -10,16 +10,22 @@ import pytest
 from gaussian_neurons import GaussianNeurons
 from gaussian_neurons.live import guard
 from gaussian_neurons.live.setup import Setup
-from tests.live.pages import become, setup_of, start, until
+from tests.live.pages import PLANE, become, setup_of, start, until
 from tests.live.serving import STRIPES, served
 from tests.waiting import wait_for
 
 pytest.importorskip("playwright.sync_api")
 
 
-def test_every_state_is_a_link(tabs, stripes, lasting_tab):
-    lasting_tab.goto("about:blank")  # nobody else watches
+def leave(stripes, *pages):
+    """Leave the server to whoever comes next."""
+    for page in pages:
+        page.goto("about:blank")
     wait_for(lambda: not stripes.page.run.watching)
+
+
+def test_every_state_is_a_link(tabs, stripes, lasting_tab):
+    leave(stripes, lasting_tab)
     tab = tabs(stripes.url)
     start(tab, stripes, STRIPES)
     tab.locator("#sigma").fill("0.7")
@@ -31,8 +37,7 @@ def test_every_state_is_a_link(tabs, stripes, lasting_tab):
     wait_for(lambda: not stripes.page.run.watching)
     other = tabs(stripes.url)
     start(other, stripes, STRIPES)
-    other.goto("about:blank")
-    wait_for(lambda: not stripes.page.run.watching)
+    leave(stripes, other)
     other.goto(link)
     until(stripes, lambda trial: (trial.setup.width, trial.setup.classes) == (0.7, (1,)))
     assert other.trouble == []
@@ -57,11 +62,57 @@ def test_a_page_that_is_loaded_again_goes_on_as_it_was(tabs):
             assert one.page.run.trial.seen > seen
 
 
+def test_a_link_says_which_figure_it_is_where_several_begin_alike(tabs, stripes, lasting_tab):
+    leave(stripes, lasting_tab)
+    tab = tabs(stripes.url)
+    tab.locator("#preset").select_option("figure2b")
+    become(tab, "location.search.includes('figure=2b')")
+    link = tab.url
+    stripes.page.run.chosen = None  # as another server
+    leave(stripes, tab)
+    tab.goto(link)
+    become(tab, "document.querySelector('#story-title').textContent.startsWith('Figure 2b')")
+    tab.locator("#lambda").fill("0.4")
+    tab.locator("#lambda").press("Enter")
+    become(tab, "!location.search.includes('figure')")  # it is no more
+    assert tab.trouble == []
+    lasting_tab.goto(stripes.url)
+    become(lasting_tab, "gaussianNeurons.frame !== null")
+
+
+def test_a_link_has_the_surface(plane, mixed):
+    assert "surface" not in plane.url
+    plane.locator("#surface").select_option("recent")
+    become(plane, "location.search.includes('surface=recent')")
+    plane.reload()
+    become(plane, "window.gaussianNeurons?.frame && document.querySelector('#surface').value === 'recent'")
+    become(plane, f"{PLANE}.surface.shown")
+    plane.locator("#preset").select_option("figure1")
+    become(plane, "document.querySelector('#surface').value === 'sample'")
+    become(plane, "location.search.includes('figure=1') && !location.search.includes('surface')")  # as it is
+    plane.locator("#surface").select_option("off")
+    become(plane, "location.search.includes('surface=off')")
+
+
 def test_a_link_with_nonsense_is_told_of(tabs, stripes):
     tab = tabs(f"{stripes.url}?K=many&what=ever&sigma=-3&seed=<script>alert(1)</script>", wait=False)
     tab.locator("#toasts").get_by_text("K").first.wait_for()
     become(tab, "gaussianNeurons.frame !== null")
     assert tab.trouble == []
+
+
+def test_of_a_link_only_what_cannot_be_is_left_out(tabs, stripes, lasting_tab):
+    leave(stripes, lasting_tab)
+    tab = tabs(f"{stripes.url}?sigma=1e-300&K=3&lambda=-1")
+    become(tab, "gaussianNeurons.scene.setup.K === 3 && gaussianNeurons.frame !== null")
+    for name in ("sigma", "lambda"):
+        tab.locator("#toasts").get_by_text(re.compile(f"{name}.*It was left out")).wait_for()
+    leave(stripes, tab)
+    tab.goto(f"{stripes.url}?data=mixture&classes=1,2")
+    become(tab, "gaussianNeurons.scene?.mode === 'plane' && !location.search.includes('classes')")
+    leave(stripes, tab)
+    lasting_tab.goto(stripes.url)
+    become(lasting_tab, "gaussianNeurons.frame !== null")
 
 
 def test_a_link_that_others_would_suffer_from_asks_first(tab, tabs, stripes):
@@ -115,6 +166,18 @@ def test_a_picture_of_learned_widths_says_where_they_began(tab):
     assert bar > 0.7 * width  # the rest of the picture is no empty paper
 
 
+def test_in_a_picture_those_that_were_pushed_out_are_as_pale_as_on_the_page(tab):
+    svg = tab.evaluate(
+        """async () => {
+             const { filtersSVG } = await import('/page/pictures.js');
+             const { frame, scene } = gaussianNeurons;
+             const told = { learned: [1, 0, 0, 2, 1, 0], outside: [0, 1, 0, 1, 1, 1] };
+             return filtersSVG({ ...frame, ...told }, scene, 3);
+           }"""
+    )
+    assert re.findall(r'opacity="([\d.]+)"', svg) == ["0.39", "0.39"]  # those that learned nothing
+
+
 # ---- several tabs, a server that goes -------------------------------------------------------------
 
 
@@ -158,6 +221,9 @@ def test_a_server_that_was_killed_and_comes_back_is_found_again(tabs):
     tab.locator("#preset").select_option("figure4")
     tab.locator("#data").select_option("mixture")
     assert [tab.locator(name).input_value() for name in ("#preset", "#data")] == chosen  # nothing was chosen
+    tab.locator("#save summary").click()
+    tab.locator("#save-model").click()
+    tab.locator("#toasts").get_by_text("The server cannot be reached").wait_for()
     with served(STRIPES, port=port) as second:
         tab.locator("#banner").wait_for(state="hidden")
         become(tab, "gaussianNeurons.connection === 'open' && gaussianNeurons.frame?.seen > 100")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gaussian_neurons.live import scenes
-from gaussian_neurons.live.setup import shown
+from gaussian_neurons.live.setup import KNOWN, Setup, shown
 
 if TYPE_CHECKING:
     from gaussian_neurons.live.run import Run
@@ -17,7 +17,9 @@ SEEDS = 1 << 32
 TOLD = (ValueError, OSError, ModuleNotFoundError, FloatingPointError, MemoryError)  # what is said, not traced
 
 
-def hello(here: "Run", client: int, setup: Any, link: bool, run: str | None, paused: bool) -> None:
+def hello(
+    here: "Run", client: int, setup: Any, preset: str | None, link: bool, run: str | None, paused: bool
+) -> None:
     """Somebody has come: tell everything, and do as a link says."""
     here.watching.add(client)
     if len(here.watching) == 1:
@@ -25,7 +27,7 @@ def hello(here: "Run", client: int, setup: Any, link: bool, run: str | None, pau
     here.text(client, type="welcome", run=here.name, **scenes.welcome(here.sources, here.presets))
     began = False
     try:
-        began = _follow(here, client, setup, link, run)
+        began = _follow(here, client, setup, preset, link, run)
     except TOLD as error:
         here.notice(client, "error", str(error).split("\n")[0])
     if began or not here.touched:
@@ -36,20 +38,35 @@ def hello(here: "Run", client: int, setup: Any, link: bool, run: str | None, pau
         here.tell_all(client)
 
 
-def _follow(here: "Run", client: int, setup: Any, link: bool, run: str | None) -> bool:
+def _follow(here: "Run", client: int, setup: Any, preset: str | None, link: bool, run: str | None) -> bool:
     """Do as a link says, or as a page remembers that knew a server before; whether a new trial began."""
-    if setup is None:
+    setup = setup and _sound(here, client, setup)
+    if not setup:
         return False
+    if preset is not None and (len(here.watching) == 1 or not here.touched):
+        here.chosen = preset
     wanted = here.wanted({"data": here.trial.setup.data, **setup}, alone=link)
     if wanted == here.trial.setup:
         return False
     if link and len(here.watching) > 1:
-        here.text(client, type="question", setup=wanted.told())
+        here.text(client, type="question", setup=wanted.told(), preset=preset)
         return False
     if not link and (run == here.name or here.touched):
         return False
     here.begin(wanted)
     return True
+
+
+def _sound(here: "Run", client: int, setup: dict[str, Any]) -> dict[str, Any]:
+    """What can be of a setup; values that cannot be are told, each, and left out."""
+    sound = dict(setup)
+    for name in [name for name in setup if name in KNOWN]:
+        try:
+            Setup().changed({name: setup[name]})
+        except ValueError as error:
+            here.notice(client, "error", f"{str(error).splitlines()[0]} It was left out.")
+            del sound[name]
+    return sound
 
 
 def left(run: "Run", client: int) -> None:
@@ -58,8 +75,9 @@ def left(run: "Run", client: int) -> None:
     release(run, client)
 
 
-def start(run: "Run", client: int, setup: Any) -> None:
-    """A new trial."""
+def start(run: "Run", client: int, setup: Any, preset: str | None = None) -> None:
+    """A new trial; the preset is what to call it, where it could be several."""
+    run.chosen = preset or run.chosen
     run.begin(run.wanted(setup))
     run.running = True
 

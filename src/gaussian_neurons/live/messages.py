@@ -138,8 +138,14 @@ def _how_much_noise(value: Any) -> int:
 
 
 MESSAGES: dict[str, dict[str, Callable[[Any], Any]]] = {
-    "hello": {"setup": _maybe_object, "link": _flag, "run": _maybe_word, "paused": _flag},
-    "start": {"setup": _object},
+    "hello": {
+        "setup": _maybe_object,
+        "preset": _maybe_word,
+        "link": _flag,
+        "run": _maybe_word,
+        "paused": _flag,
+    },
+    "start": {"setup": _object, "preset": _maybe_word},
     "preset": {"name": _word},
     "set": {"name": _changeable, "value": lambda value: value},  # which the setup checks
     "pause": {},

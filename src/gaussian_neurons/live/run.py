@@ -23,7 +23,7 @@ from gaussian_neurons.live.messages import Command
 from gaussian_neurons.live.pace import MOST_ROWS, Pace
 from gaussian_neurons.live.presets import Preset, named
 from gaussian_neurons.live.setup import Setup
-from gaussian_neurons.live.sources import Sources, defaults
+from gaussian_neurons.live.sources import Images, Sources, defaults
 from gaussian_neurons.live.trial import Trial
 
 FRAME = 0.05  # seconds between two frames
@@ -216,6 +216,8 @@ class Run:
     def begin(self, setup: Setup, keep: bool = False) -> None:
         """A new trial in place of the old one, if it can be; points that were painted stay where asked to."""
         source = self.sources.load(setup.data, setup.seed)
+        if not isinstance(source, Images):
+            setup = replace(setup, classes=None)  # points have none
         trial = Trial(setup, self.trial.with_added(source) if keep else source)
         self.trial.close()
         self.trial, self.history = trial, History()

@@ -35,13 +35,22 @@ export class Chart {
     context.font = `${FONT}px ${this.theme.font}`;
     const last = points.at(-1);
     this.describe(last);
-    if (!points.some((point) => Number.isFinite(point[this.kind.column]))) return; // an axis would be invented
+    const isKnown = points.some((point) => Number.isFinite(point[this.kind.column]));
+    if (!isKnown) return this.drawNothing(); // an axis would be invented
     this.measure(points);
     this.drawAxes();
     this.drawMarks(marks, points);
     this.drawLine(points);
     this.drawLast(last);
     if (this.pointed !== null) this.drawPointed(points, marks);
+  }
+
+  drawNothing() {
+    const { context, size, theme } = this;
+    context.fillStyle = theme.muted;
+    context.textAlign = "left";
+    context.textBaseline = "middle";
+    context.fillText("Nothing to show yet", 0, size.height / 2);
   }
 
   describe(last) {

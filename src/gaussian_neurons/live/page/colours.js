@@ -4,7 +4,7 @@ const BELOW = [0x3b, 0x82, 0xf6];
 const ABOVE = [0xef, 0x44, 0x44];
 const BEYOND = 0.5; // a byte reaches this far outside of the domain on either side
 
-const DIMMED = 100; // of 255: how much of a dimmed patch is seen
+export const DIMMED = 100; // of 255: how much of a dimmed patch is seen
 
 const valueOf = (byte) => (byte / 255) * (1 + 2 * BEYOND) - BEYOND;
 

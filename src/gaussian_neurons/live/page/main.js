@@ -79,11 +79,11 @@ function hello() {
   const first = !page.loaded;
   page.loaded = true;
   if (!first && page.scene) address.write();
-  const { setup } = first ? link : readLink(location.search);
+  const { setup, preset } = first ? link : readLink(location.search);
   // Loaded again, a page goes on watching: its address is no wish, and may be older than the last change.
   if (first && performance.getEntriesByType("navigation")[0]?.type === "reload") page.run = remembered("sessionStorage", RUN);
   const isLink = first && setup !== null && page.run === null;
-  return { do: "hello", setup, link: isLink, run: page.run, paused: page.frame?.state === "paused" };
+  return { do: "hello", setup, preset, link: isLink, run: page.run, paused: page.frame?.state === "paused" };
 }
 
 const onText = {
@@ -96,6 +96,7 @@ const onText = {
   scene(scene) {
     const isNew = !isSameStart(scene, page.scene);
     const isOther = scene.setup.data !== page.scene?.setup.data;
+    const surface = (!page.scene && link.surface) || usualSurface(scene);
     page.scene = scene;
     if (isNew) {
       Object.assign(page, { frame: null, rate: null, curvedTo: null });
@@ -111,8 +112,8 @@ const onText = {
       filters.setScene(scene);
       plane.letGo();
     }
-    if (isOther && scene.mode === "plane") showSurface(SURFACE_OF[scene.setup.data] ?? "off");
-    address.show(scene.setup);
+    if (isOther && scene.mode === "plane") showSurface(surface);
+    showAddress();
     draw();
   },
   history({ points, marks }) {
@@ -136,8 +137,8 @@ const onText = {
     else status.fail(trouble);
     draw();
   },
-  question({ setup }) {
-    ask(() => send({ do: "start", setup }));
+  question({ setup, preset }) {
+    ask(() => send({ do: "start", setup, preset }));
   },
 };
 
@@ -212,13 +213,25 @@ function wireButtons() {
   };
   for (const [id, action] of Object.entries(buttons)) find(`#${id}`).addEventListener("click", action);
   for (const tool of ["drag", "paint"]) find(`#tool-${tool}`).addEventListener("click", () => setTool(tool));
-  find("#surface").addEventListener("change", ({ target }) => showSurface(target.value));
+  find("#surface").addEventListener("change", ({ target }) => {
+    showSurface(target.value);
+    if (page.scene) showAddress();
+  });
 }
+
+const usualSurface = ({ setup }) => SURFACE_OF[setup.data] ?? "off";
 
 function showSurface(which) {
   find("#surface").value = which;
   plane.setSurface(which);
   draw();
+}
+
+function showAddress() {
+  const { scene } = page;
+  const surface = find("#surface").value;
+  const isChosen = scene.mode === "plane" && surface !== usualSurface(scene);
+  address.show(scene.setup, scene.preset, isChosen ? surface : null);
 }
 
 function setTool(tool) {
@@ -242,7 +255,7 @@ const shown = {
   address,
 };
 
-new Sharing(shown, toasts);
+new Sharing(shown, connection, toasts);
 startTheme(find("#theme"));
 watchTheme(() => {
   strip.forgetColours();

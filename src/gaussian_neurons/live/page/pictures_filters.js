@@ -1,8 +1,9 @@
 // The filters as SVG, like the page and the library's own pictures: squares, numbers, learned ones framed.
 
 import { LIGHT } from "./canvas_theme.js";
-import { paint } from "./colours.js";
+import { DIMMED, paint } from "./colours.js";
 import { measured, whole } from "./numbers.js";
+import { isOut } from "./states.js";
 import { caption, captionText, learnedCount, picture, tag, text, wrapped } from "./svg.js";
 
 const MOST_RECTS = 20_000;
@@ -67,10 +68,11 @@ function cell(frame, { patch, setup }, i, x, y, embed) {
   const frameWidth = state === 1 ? 2 : 1;
   const out = frameWidth / 2;
   const widthAt = { x: x + wide, y: y - 6, "text-anchor": "end", "font-size": 11, fill: LIGHT.ink };
+  const drawn = embed ? embedded(image, x, y, wide, high) : rects(image, x, y, scale);
   return [
     setup.eta_sigma > 0 ? text(`σ ${measured(frame.widths[i])}`, widthAt) : "",
     text(frame.ids[i], { x, y: y - 6, "font-size": 12, fill: colour, "font-weight": state === 1 ? 600 : null }),
-    embed ? embedded(image, x, y, wide, high) : rects(image, x, y, scale),
+    tag("g", { opacity: isOut(frame, i) ? (DIMMED / 255).toFixed(2) : null }, drawn),
     tag("rect", {
       x: x - out,
       y: y - out,

@@ -28,9 +28,14 @@ function copyBySelecting(text) {
 
 /** page: {scene, frame, columns, plane, address} as they are when asked. */
 export class Sharing {
-  constructor(page, toasts) {
+  constructor(page, connection, toasts) {
     this.page = page;
     this.toasts = toasts;
+    find("#save-model").addEventListener("click", (event) => {
+      if (connection.state === "open") return;
+      event.preventDefault(); // the browser would save its own error page, or nothing
+      toasts.show("The server cannot be reached, and it has the model: try again once it is back.", "error");
+    });
     find("#copy-link").addEventListener("click", () => this.copied(page.address.link(), "Link copied."));
     find("#save-png").addEventListener("click", () => this.saving("png"));
     find("#save-svg").addEventListener("click", () => this.saving("svg"));

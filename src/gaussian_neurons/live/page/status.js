@@ -1,6 +1,6 @@
 // The line above the stage, the story of the preset, and what covers the stage when there is nothing to see.
 
-import { counted, samples } from "./numbers.js";
+import { counted, samples, whole } from "./numbers.js";
 import { capital } from "./states.js";
 
 const EVERY = 100; // ms between changes of the numbers
@@ -75,7 +75,7 @@ export class Status {
     find("#stage").classList.remove("waiting");
     write(find("#learned-count"), String(frame.learnedCount));
     write(find("#neuron-count"), String(frame.ids.length));
-    write(find("#status-seen b"), counted(frame.seen));
+    write(find("#status-seen b"), frame.state === "running" ? counted(frame.seen) : whole(frame.seen)); // a step is seen
     write(find("#status-seen span"), samples(frame.seen));
     if (frame.rate !== null) write(find("#status-rate b"), counted(frame.rate)); // null: not measured yet
     // A learned filter may lie a little outside, as that of black patches does.
