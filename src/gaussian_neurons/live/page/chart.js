@@ -27,7 +27,8 @@ export class Chart {
     canvas.addEventListener("pointerleave", () => point(null));
   }
 
-  draw(points, marks) {
+  /** room: what all charts leave free at their sides, once each is measured. */
+  draw(points, marks, room) {
     if (!this.size) return;
     const { context, size } = this;
     context.setTransform(size.ratio, 0, 0, size.ratio, 0, 0);
@@ -35,9 +36,8 @@ export class Chart {
     context.font = `${FONT}px ${this.theme.font}`;
     const last = points.at(-1);
     this.describe(last);
-    const isKnown = points.some((point) => Number.isFinite(point[this.kind.column]));
-    if (!isKnown) return this.drawNothing(); // an axis would be invented
-    this.measure(points);
+    if (!this.ends) return this.drawNothing(); // an axis would be invented
+    this.place(room);
     this.drawAxes();
     this.drawMarks(marks, points);
     this.drawLine(points);
@@ -47,10 +47,11 @@ export class Chart {
 
   drawNothing() {
     const { context, size, theme } = this;
+    context.font = `italic 15px ${getComputedStyle(this.canvas).getPropertyValue("--serif")}`;
     context.fillStyle = theme.muted;
     context.textAlign = "left";
     context.textBaseline = "middle";
-    context.fillText("Nothing to show yet", 0, size.height / 2);
+    context.fillText("Nothing yet.", 0, size.height / 2 - 4);
   }
 
   describe(last) {
@@ -61,10 +62,12 @@ export class Chart {
     this.canvas.setAttribute("aria-label", `${this.kind.name}: ${text}`);
   }
 
-  /** The ends of both axes, and how they become pixels. */
+  /** Find the ends of both axes; the room that their numbers need at the left and the right, null without any. */
   measure(points) {
     const { column, zero } = this.kind;
     const known = points.filter((point) => Number.isFinite(point[column]));
+    this.ends = null;
+    if (!this.size || !known.length) return null;
     const since = this.kind.step ? 0 : EARLY * known.at(-1)[0];
     let low = zero ? 0 : Infinity;
     let high = zero ? 1 : -Infinity;
@@ -74,15 +77,21 @@ export class Chart {
       high = Math.max(high, point[column]);
     }
     const flat = high - low < 1e-9 * Math.max(1, Math.abs(high));
-    const [bottom, top] = flat ? [low - 0.5, high + 0.5] : [low, high];
-    const { width, height } = this.size;
+    this.ends = { low, high, flat, seen: Math.max(points.at(-1)[0], 1) };
     this.context.font = `600 13px ${this.theme.font}`;
-    const room = 14 + this.context.measureText(this.kind.text(known.at(-1)[column])).width;
-    this.right = width - Math.max(58, room); // the number at the line's end needs room
+    const last = this.context.measureText(this.kind.text(known.at(-1)[column])).width;
     this.context.font = `${FONT}px ${this.theme.font}`;
     const labels = [low, high].map((value) => this.context.measureText(this.kind.text(value)).width);
-    this.left = 7 + Math.ceil(Math.max(...labels, 37)); // the same for all charts, as long as numbers are short
-    this.ends = { low, high, flat, seen: Math.max(points.at(-1)[0], 1) };
+    return { left: 7 + Math.ceil(Math.max(...labels, 37)), right: Math.ceil(Math.max(58, 14 + last)) };
+  }
+
+  /** How numbers become pixels. */
+  place(room) {
+    const { low, high, flat } = this.ends;
+    const [bottom, top] = flat ? [low - 0.5, high + 0.5] : [low, high];
+    const { width, height } = this.size;
+    this.left = room.left;
+    this.right = width - room.right;
     this.x = (seen) => this.left + (seen / this.ends.seen) * (this.right - this.left);
     this.y = (value) => EDGE.top + ((top - value) / (top - bottom)) * (height - EDGE.top - EDGE.bottom);
   }

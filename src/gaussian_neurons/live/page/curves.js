@@ -75,6 +75,9 @@ export class Curves {
     cancelAnimationFrame(this.asked);
     this.asked = 0;
     this.changed = false;
-    for (const chart of this.charts) chart.draw(this.points, this.marks);
+    const rooms = this.charts.map((chart) => chart.measure(this.points)).filter(Boolean);
+    const widest = (side) => Math.max(0, ...rooms.map((room) => room[side]));
+    const room = { left: widest("left"), right: widest("right") }; // one for all: the same samples lie below each other
+    for (const chart of this.charts) chart.draw(this.points, this.marks, room);
   }
 }
