@@ -93,6 +93,16 @@ def test_the_first_click_on_a_number_chooses_it_and_the_second_a_place_in_it(tab
     assert begin == end
 
 
+def test_what_was_typed_is_shown_as_it_was_understood_or_refused_by_its_name(tab, stripes):
+    for typed, shown in (("Full", "full"), ("FULL", "full"), ("1,000", "1000")):
+        tab.locator("#speed").fill(typed)
+        tab.locator("#speed").press("Enter")
+        become(tab, "text => document.querySelector('#speed').value === text", arg=shown)
+    tab.locator("#eta").fill("fast")
+    tab.locator("#eta").press("Enter")
+    tab.locator("#toasts").get_by_text("η_μ (learning rate) must be a number, got “fast”.").wait_for()
+
+
 def test_every_press_of_an_arrow_key_counts(tab, stripes):
     become(tab, "document.querySelector('#K').value === '6'")
     tab.locator("#K-slider").focus()

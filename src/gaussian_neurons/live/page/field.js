@@ -127,8 +127,9 @@ export class Field {
     if (!this.dirty) return;
     this.dirty = false;
     const value = this.read();
-    if (value === undefined) this.refuse(this.input.value.trim());
-    else this.send(value);
+    if (value === undefined) return this.refuse(this.input.value.trim());
+    this.write(value); // as it was understood
+    this.send(value);
   }
 
   /** An arrow key: the next whole number, or a little more or less of what is shown. */
@@ -160,7 +161,9 @@ export class Field {
 
   refuse(text) {
     this.restore();
-    if (text !== "") this.spec.onProblem(`${this.spec.label} must be a number, got “${text.slice(0, 40)}”.`);
+    const { symbol, below, label } = this.spec;
+    const name = symbol ? `${symbol}${below ? `_${below}` : ""} (${label.toLowerCase()})` : label;
+    if (text !== "") this.spec.onProblem(`${name} must be a number, got “${text.slice(0, 40)}”.`);
   }
 
   send(value) {
