@@ -58,8 +58,8 @@ def test_the_same_experiment_with_any_seed_at_any_speed():
 
 def test_every_message_is_understood():
     wanted = {
-        "hello": {"setup": {"K": 3}, "link": True, "run": None, "paused": False},
-        "start": {"setup": {}},
+        "hello": {"setup": {"K": 3}, "preset": None, "link": True, "run": None, "paused": False},
+        "start": {"setup": {}, "preset": "figure2a"},
         "preset": {"name": "figure2a"},
         "set": {"name": "lambda", "value": 0.3},
         "pause": {},

@@ -12,7 +12,7 @@ from gaussian_neurons.live.pace import LISTEN, MOST_ROWS, Pace
 from gaussian_neurons.live.presets import named, presets
 from gaussian_neurons.live.setup import Setup
 from gaussian_neurons.live.sources import MOST_POINTS as MOST_IN_THE_PLANE
-from gaussian_neurons.live.sources import SETS, STAND_INS, Sources, from_rows
+from gaussian_neurons.live.sources import SETS, STAND_INS, Sources, defaults, from_rows
 from tests.live.serving import striped_sources
 
 
@@ -41,6 +41,20 @@ def test_presets_are_the_papers_settings():
     assert named(twos, ones, found, "figure2f") == "figure2g"  # from 1s to 2s
     assert named(twos, twos, found, "figure2f") is None
     json.dumps([preset.told() for preset in found.values()], allow_nan=False)
+
+
+def test_numbers_are_told_as_one_would_write_them():
+    sources = striped_sources()
+    rows = np.random.default_rng(0).normal(size=(200, 2))
+    setups = [preset.setup for preset in presets(sources).values()]
+    setups += [
+        defaults("mixture", sources.load("mixture", 0)),
+        defaults("file", from_rows(rows, "a.csv", ())),
+    ]
+    for setup in setups:
+        told = {name: value for name, value in setup.told().items() if name != "lambda"}  # which is 1/9 once
+        assert all(len(repr(value)) <= 8 for value in told.values() if isinstance(value, float))
+    assert presets(sources)["figure1"].setup.learning_rate == 0.02
 
 
 def test_what_is_not_here_is_said_once_for_all(tmp_path, monkeypatch):

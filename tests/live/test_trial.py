@@ -5,10 +5,10 @@ import pytest
 
 from gaussian_neurons import GaussianNeurons
 from gaussian_neurons.experiments import places
-from gaussian_neurons.live.script import MOST_NOTES
+from gaussian_neurons.live.script import MOST_LETTERS, MOST_NOTES
 from gaussian_neurons.live.setup import Setup
 from gaussian_neurons.live.sources import MOST_POINTS as MOST_IN_THE_PLANE
-from gaussian_neurons.live.sources import defaults, mixture, one_sample
+from gaussian_neurons.live.sources import defaults, from_rows, mixture, one_sample
 from gaussian_neurons.live.trial import Trial
 from tests.live.serving import STRIPES, stripes
 
@@ -298,14 +298,107 @@ def test_neurons_held_at_rest_are_repeated_and_others_are_told_of():
     trial.close()
 
 
-def test_a_script_says_what_it_does_not_repeat():
+def sampling(trial):
+    """What a script takes from the module of that name."""
+    return [line for line in trial.script().splitlines() if line.startswith("from gaussian_neurons.sampling")]
+
+
+def test_a_script_imports_what_it_uses(trial):
+    assert sampling(trial) == ["from gaussian_neurons.sampling import Patches"]
+    trial.change("eta_sigma", trial.setup.changed({"eta_sigma": 0.5}))
+    assert sampling(trial) == ["from gaussian_neurons.sampling import Neighbourhoods, Patches"]
+    read = (
+        "from gaussian_neurons.sampling import rows_from_file",
+        "points = rows_from_file('a.csv').read(2)",
+    )
+    plane = Trial(Setup("file", 2), from_rows(np.eye(2), "a.csv", read))
+    assert sampling(plane) == ["from gaussian_neurons.sampling import Rows, rows_from_file"]
+    plane.close()
+
+
+def painted(trial, count, seed=1):
+    trial.paint(np.random.default_rng(seed).uniform(-0.5, 1.5, (count, 2)))
+
+
+def begun_again(trial, seed=0):
+    """As Start again does it, or New seed."""
+    setup = trial.setup.changed({"seed": seed})
+    return Trial(setup, trial.with_added(mixture(seed)))
+
+
+def noise(trial):
+    taught(trial, 10)
+    trial.drop_noise(200)
+    taught(trial, 100)
+    trial.change("eta_sigma", trial.setup.changed({"eta_sigma": 0.2}))
+    trial.drop_noise(7)
+    return trial
+
+
+def stroke(trial):
+    painted(trial, 3)
+    for k in range(20):
+        taught(trial, 1)
+        painted(trial, 2, seed=k)
+    return trial
+
+
+def paint_and_take_back(trial):
+    painted(trial, 150)
+    taught(trial, 2000)
+    trial.drop_noise(20)
+    taught(trial, 30)
+    trial.unpaint()
+    taught(trial, 500)
+    painted(trial, 1)
+    return trial
+
+
+def paint_noise_and_start_again(trial):
+    painted(trial, 50)
+    taught(trial, 200)
+    trial.drop_noise(100)
+    trial = begun_again(begun_again(trial), seed=3)
+    trial.drop_noise(10)
+    return trial
+
+
+@pytest.mark.parametrize("do", [noise, stroke, paint_and_take_back, paint_noise_and_start_again])
+def test_the_script_repeats_what_was_painted(do):
+    trial = taught(do(in_the_plane()), 4000)
+    model = repeated(trial)
+    assert "not repeat" not in trial.script()
+    assert (model.centers_ == trial.model.centers_).all()
+    assert (model.widths_ == trial.model.widths_).all()
+    trial.close()
+
+
+def test_noise_is_a_line_and_painted_at_rest_makes_one_stream():
     trial = in_the_plane()
     taught(trial, 10)
-    trial.paint(np.full((150, 2), 0.5))
-    for _ in range(50):  # a stroke of the brush
-        taught(trial, 1)
-        trial.paint(np.full((2, 2), 0.5))
-    assert trial.script().count("# here points were added by hand") == 1
+    for _ in range(3):
+        trial.drop_noise(200)
+    text = trial.script()
+    assert max(map(len, text.splitlines())) < 120
+    assert text.count("default_rng(") == 3
+    assert text.count("stream = ") == 2
+    trial.close()
+
+
+def test_as_much_as_the_plane_holds_can_be_painted_once_and_then_the_script_ends():
+    trial = in_the_plane()
+    room = MOST_IN_THE_PLANE - trial.n_points
+    painted(trial, room)
+    taught(trial, 10)
+    assert (repeated(trial).centers_ == trial.model.centers_).all()
+    trial.unpaint()
+    painted(trial, room)
+    taught(trial, 10)
+    text = trial.script()
+    assert "here the run went on: a script keeps" in text
+    assert len(text) < MOST_LETTERS + 2000
+    model = repeated(trial)
+    assert model.n_samples_seen_ == 10
     trial.close()
 
 
@@ -321,5 +414,5 @@ def test_a_script_ends_where_more_was_done_than_it_keeps():
     text = trial.journal.script(2 * MOST_NOTES)
     learned = [int(line[20:-1].replace("_", "")) for line in text.splitlines() if "model.learn(" in line]
     assert sum(learned) == MOST_NOTES  # and not a sample with settings that were no longer
-    assert "here the run went on, with more than the 5,000 changes" in text
+    assert "here the run went on: a script keeps 5,000 changes" in text
     trial.close()

@@ -9,7 +9,10 @@ from gaussian_neurons.live.setup import Setup
 from gaussian_neurons.live.sources import Images, Points, Source
 
 MOST_NOTES = 5000
-TOO_MANY = f"# here the run went on, with more than the {MOST_NOTES:,} changes that a script keeps"
+MOST_LETTERS = 1_000_000  # of all notes: as many points as the plane holds can be painted
+TOO_MANY = (
+    f"# here the run went on: a script keeps {MOST_NOTES:,} changes and {MOST_LETTERS:,} letters of them"
+)
 
 
 class Journal:
@@ -19,18 +22,20 @@ class Journal:
         self.setup, self.source = setup, source
         self.notes: list[tuple[int, str]] = []
         self.ends_at: int | None = None  # where more was done than is kept
+        self._letters = 0  # of all notes
 
     def note(self, seen: int, line: str) -> None:
         """Keep a line; of settings of the same thing after the same samples, the last."""
         at, before = self.notes[-1] if self.notes else (-1, "")
-        if line == before and line.startswith("#"):
-            return  # said already: a stroke of the brush comes in many parts
+        if self.ends_at is not None or (line == before and line.startswith("#")):
+            return
         if at == seen and _makes_void(line, before):
-            self.notes[-1] = (seen, line)
-        elif len(self.notes) < MOST_NOTES:
-            self.notes.append((seen, line))
-        elif self.ends_at is None:
+            self._letters -= len(self.notes.pop()[1])
+        if len(self.notes) == MOST_NOTES or self._letters + len(line) > MOST_LETTERS:
             self.ends_at = seen
+            return
+        self.notes.append((seen, line))
+        self._letters += len(line)
 
     def script(self, seen: int, last: Sequence[str] = ()) -> str:
         """The script up to so many samples, and some lines at its end."""
@@ -42,7 +47,8 @@ class Journal:
                 lines.append(f"model.learn(stream, {at - done:_})")
                 done = at
             lines.append(line)
-        return "\n".join([*_head(self.setup, self.source), *lines[:-1], *last, "", *TAIL, ""])
+        body = [*_head(self.setup, self.source), *lines[:-1], *last]
+        return "\n".join([*_imports(self.source, body), "", *body, "", *TAIL, ""])
 
 
 TAIL = ('print(f"{model.n_clusters_} of {len(model.centers_)} neurons learned")',)
@@ -64,16 +70,9 @@ def stream_line(setup: Setup, source: Source, position: int) -> str:
 
 
 def _head(setup: Setup, source: Source) -> list[str]:
-    sampling = "Neighbourhoods, Patches" if isinstance(source, Images) else "Rows"
-    imports = ["from gaussian_neurons import GaussianNeurons"]
-    imports += [line for line in source.code if line.startswith("from ")]
-    imports += [f"from gaussian_neurons.sampling import {sampling}"]
     return [
-        "import numpy as np",
-        "",
-        *imports,
-        "",
         *(line for line in source.code if not line.startswith("from ")),
+        *(source.added_code if isinstance(source, Points) else ()),
         stream_line(setup, source, 0),
         "model = GaussianNeurons(",
         f"    {setup.n_neurons},",
@@ -85,6 +84,19 @@ def _head(setup: Setup, source: Source) -> list[str]:
         f"    random_state={setup.seed},",
         f").place_neurons(stream.n_features, np.{precision(source).__name__})",
     ]
+
+
+def _imports(source: Source, body: Sequence[str]) -> list[str]:
+    """What the lines of a script use, each once."""
+    names = {"gaussian_neurons": {"GaussianNeurons"}, "gaussian_neurons.sampling": set[str]()}
+    for line in source.code:
+        if line.startswith("from "):
+            _, module, _, name = line.split()
+            names.setdefault(module, set()).add(name)
+    streams = [line.removeprefix("stream = ") for line in body if line.startswith("stream = ")]
+    names["gaussian_neurons.sampling"] |= {made.partition("(")[0] for made in streams}
+    lines = [f"from {module} import {', '.join(sorted(names[module]))}" for module in sorted(names)]
+    return ["import numpy as np", "", *lines]
 
 
 def _start_lines(setup: Setup, source: Source) -> list[str]:
@@ -112,6 +124,8 @@ def moved_line(index: int, place: tuple[float, float]) -> str:
 
 
 def _makes_void(line: str, before: str) -> bool:
-    """Whether a line sets again what the one before it has set."""
+    """Whether a line sets again what the one before it has set; other points are followed by a stream."""
+    if line.startswith("points = "):
+        return before.startswith("stream = ")
     again = line.startswith(("stream = ", "model.set_params("))
     return again and line.partition("=")[0] == before.partition("=")[0]

@@ -22,6 +22,7 @@ Array = NDArray[Any]
 
 MOST_POINTS = 20_000  # in the plane, so that a page can draw them
 LARGEST = 1e14  # coordinate
+BY_HAND = "# here points were added by hand"
 LOOKED_AT = 1000  # points by which a width is judged
 ABSENT = "not here; start with --data {name} to fetch it, or with --data-dir and the folder it is in"
 LONGEST_NAME = 40  # letters of a column's name that are shown
@@ -82,6 +83,7 @@ class Points:
     width: float  # that suits them
     code: tuple[str, ...]  # Python that reads them
     added: int = 0  # of the points, the last so many
+    added_code: tuple[str, ...] = ()  # Python that adds them
     start: Array | None = None  # (2, 2) where neurons start, where that is no accident
     note: str | None = None  # what whoever looks at them should know
     axes: tuple[str, ...] | None = None  # what the two columns are called
@@ -91,19 +93,30 @@ class Points:
         widths = np.full(len(self.points), setup.sample_width) if setup.width_learning_rate > 0 else None
         return Rows(self.points, shuffle=True, seed=setup.seed, sample_width=widths)
 
-    def with_points(self, more: Array) -> "Points":
-        """The same with points added by hand."""
+    def with_points(self, more: Array, made: str | None = None) -> "Points":
+        """The same with points added by hand; the Python that makes them, or their numbers are its code."""
         room = MOST_POINTS - len(self.points)
         if room < len(more):
             raise ValueError(
                 f"there is room for {MOST_POINTS:,} points, and {len(self.points):,} are there. Take back "
                 f"what was painted first."
             )
-        return replace(self, points=np.concatenate([self.points, more]), added=self.added + len(more))
+        line = f"points = np.concatenate([points, {made or more.tolist()}])"
+        code = (*(self.added_code or (BY_HAND,)), line)
+        points = np.concatenate([self.points, more])
+        return replace(self, points=points, added=self.added + len(more), added_code=code)
+
+    def with_noise(self, count: int, seed: int) -> "Points":
+        """The same with points added anywhere in the domain."""
+        low, high, key = self.low.tolist(), self.high.tolist(), [seed, len(self.points)]
+        drawn = np.random.default_rng(key).uniform(low, high, (count, 2))
+        made = f"np.random.default_rng({key}).uniform({low}, {high}, ({count}, 2))"
+        return self.with_points(drawn, made)
 
     def without_added(self) -> "Points":
         """The same as it was at first."""
-        return replace(self, points=self.points[: len(self.points) - self.added], added=0)
+        kept = self.points[: len(self.points) - self.added]
+        return replace(self, points=kept, added=0, added_code=())
 
 
 Source = Images | Points
@@ -276,11 +289,11 @@ def defaults(name: str, source: Source) -> Setup:
         return replace(setup, size=min(setup.size, *source.images.shape[1:3]))
     if name == "one-sample":
         config = figure1.Config()
-        setup = Setup(name, 2, config.width, config.inhibition, learning_rate=RATE * config.width)
-        return replace(setup, sample_width=config.width / 4, speed=20.0)
-    width = float(f"{source.width:.2g}")
-    rate = float(f"{RATE * width:.2g}")
-    return Setup(name, 16, width, learning_rate=rate, sample_width=width / 2, speed=PLANE_SPEED)
+        setup = Setup(name, 2, config.width, config.inhibition, learning_rate=_short(RATE * config.width))
+        return replace(setup, sample_width=_short(config.width / 4), speed=20.0)
+    width = _short(source.width, 2)
+    rate, carried = _short(RATE * width, 2), _short(width / 2)
+    return Setup(name, 16, width, learning_rate=rate, sample_width=carried, speed=PLANE_SPEED)
 
 
 def of_layer(name: str, layer: Layer) -> Setup:
@@ -288,7 +301,7 @@ def of_layer(name: str, layer: Layer) -> Setup:
     return Setup(
         name,
         layer.n_neurons,
-        float(f"{layer.width:.6g}"),
+        _short(layer.width, 6),
         layer.inhibition,
         layer.learning_rate,
         layer.width_learning_rate,
@@ -296,3 +309,8 @@ def of_layer(name: str, layer: Layer) -> Setup:
         0.1 if layer.noise is None else layer.noise,
         classes=layer.digits,
     )
+
+
+def _short(value: float, digits: int = 12) -> float:
+    """A number as one would write it: 0.02, not 0.020000000000000004."""
+    return float(f"{value:.{digits}g}")

@@ -1,6 +1,7 @@
 """One trial: neurons from a start, the samples they learn from, and whatever is done to them on the way."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,8 +22,6 @@ ENDLESS = 1 << 62
 STRONGEST = 6  # patches that are shown of a neuron
 JUDGED = 10  # samples for each neuron: before, none counts as learned
 ARRIVED = {"image": 24, "plane": 200}  # samples that a frame shows
-BY_HAND = "# here {} by hand, which this script does not repeat"
-ADDED = BY_HAND.format("points were added")
 PARAMETERS = ("inhibition", "learning_rate", "width_learning_rate")  # which a model reads at every call
 
 
@@ -78,8 +77,6 @@ class Trial:
         self.arrived = np.zeros((0, dimensions))
         self._lost = Lost(self.model, self._pixels)
         self.journal = script.Journal(setup, source)
-        if isinstance(source, Points) and source.added:
-            self.journal.note(0, ADDED)
 
     def close(self) -> None:
         """End the thread that draws."""
@@ -182,18 +179,24 @@ class Trial:
 
     def paint(self, points: Array) -> None:
         """Add points to the data."""
-        self._of_points(lambda source: source.with_points(points), "points were added")
+        self._of_points(lambda source: source.with_points(points))
+
+    def drop_noise(self, count: int) -> None:
+        """Add points anywhere in the domain."""
+        self._of_points(lambda source: source.with_noise(count, self.setup.seed))
 
     def unpaint(self) -> None:
         """Take back all that were added."""
-        self._of_points(lambda source: source.without_added(), "added points were taken back")
+        self._of_points(Points.without_added)
 
-    def _of_points(self, change: Callable[[Points], Points], what: str) -> None:
+    def _of_points(self, change: Callable[[Points], Points]) -> None:
         if not isinstance(self.source, Points):
             raise ValueError("points can be painted in the plane only.")
-        self.source = change(self.source)
-        self._new_feed()
-        self.journal.note(self.seen, BY_HAND.format(what))
+        known, self.source = self.source.added_code, change(self.source)
+        taken_back = (f"points = points[:{len(self.source.points)}]",)
+        for line in self.source.added_code[len(known) :] or taken_back:
+            self.journal.note(self.seen, line)
+        self._change_samples(self.setup)
 
     def _new_feed(self) -> None:
         """Go on with other samples from the same place."""
@@ -239,7 +242,7 @@ class Trial:
         mine = self.source
         if not isinstance(source, Points) or not isinstance(mine, Points) or not mine.added:
             return source
-        return source.with_points(mine.points[-mine.added :])
+        return replace(source.with_points(mine.points[-mine.added :]), added_code=mine.added_code)
 
     # ---- what there is to see ---------------------------------------------------------------------
 
