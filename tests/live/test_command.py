@@ -16,13 +16,14 @@ from gaussian_neurons.cli import app, living
 from gaussian_neurons.cli.reading import Data
 from gaussian_neurons.live.setup import DATA, Setup
 from gaussian_neurons.live.sources import Images, Points, defaults, from_rows
+from gaussian_neurons.live.trial import Trial
 from tests.cli.calls import call
 from tests.waiting import PATIENCE
 
 
-def opened(path, columns=None):
+def opened(path, columns=None, standardize=False):
     """What a file is taken for."""
-    return living._file(Data(str(path), None, None, columns, None, skip=True))
+    return living._file(Data(str(path), None, None, columns, None, skip=True), standardize)
 
 
 @pytest.fixture
@@ -160,7 +161,7 @@ def test_images_as_npy(tmp_path):
     np.save(tmp_path / "images.npy", images)
     found = opened(tmp_path / "images.npy")
     assert isinstance(found, Images)
-    assert found.text == "images.npy: 5 images of 9 x 9 x 3"
+    assert found.text == "images.npy: 5 images of 9 × 9 × 3"
     assert found.labels is None
 
 
@@ -172,7 +173,12 @@ def test_images_as_npy(tmp_path):
             "a,b,c\n1,2,3\n4,5,6\n",
             "has the columns a, b, c, and the page shows two. .*--columns a,b",
         ),
-        ("one.csv", "a\n1\n2\n", "has the columns? a"),
+        ("one.csv", "a\n1\n2\n", "needs two columns, and .* has one: a\\."),
+        ("commas.csv", "x;y\n1,5;2,5\n", "decimal commas, as in 1,5;2,5, .* tr , \\. < .*commas.csv"),
+        ("bare.csv", "1,5;-2,5\n2,5;3\n", "decimal commas"),
+        ("tabs.csv", "x\ty\n-1\t2,5\n", "decimal commas"),
+        ("holes.csv", "a,b\n1,\n,2\n", r"no row that could be read, of 2\. The first: row 0 \(line 2 of"),
+        ("same.csv", "a,b\n1,2\n1,2\n", "there must be two to show"),
         ("words.csv", "a,b\nx,y\n", "no number"),
         ("empty.csv", "", "."),
     ],
@@ -181,6 +187,98 @@ def test_a_file_that_cannot_be_shown(tmp_path, name, text, said):
     (tmp_path / name).write_text(text)
     with pytest.raises(ValueError, match=said):
         opened(tmp_path / name)
+
+
+def test_one_column_of_several_is_too_few(tmp_path):
+    (tmp_path / "three.csv").write_text("a,b,c\n1,2,3\n")
+    with pytest.raises(
+        ValueError, match=r"needs two columns, and c is one\. Choose two of a, b, c: --columns a,b"
+    ):
+        opened(tmp_path / "three.csv", "c")
+
+
+@pytest.mark.parametrize("shape", [(5,), (5, 1), (5, 9), (2, 2, 2, 2, 2)])
+def test_an_array_of_another_shape_is_told_of_those_that_are_taken(tmp_path, shape):
+    np.save(tmp_path / "odd.npy", np.zeros(shape))
+    with pytest.raises(ValueError, match=r"\(n, 2\), or images, \(n, height, width\)"):
+        opened(tmp_path / "odd.npy")
+
+
+def test_rows_that_cannot_be_read_are_named(tmp_path, capsys):
+    (tmp_path / "bad.csv").write_text("x,y\n1,2\n3,\n4,5\nfoo,6\n7,8\n")
+    points = opened(tmp_path / "bad.csv")
+    said = " ".join(capsys.readouterr().err.split())
+    assert "2 rows could not be read and are left out. The first: row 1 (line 3 of bad.csv)" in said
+    assert "line 5 of bad.csv" in said
+    assert points.text == "bad.csv: 3 points, 2 rows left out"
+
+
+# ---- standardized ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def uneven(tmp_path):
+    """A file with two columns of which one is not seen beside the other."""
+    rows = np.random.default_rng(0).normal(size=(500, 2)) * [3e6, 1e-4] + [1e6, 0.5]
+    np.savetxt(tmp_path / "uneven.csv", rows, delimiter=",", header="revenue,p", comments="")
+    return tmp_path / "uneven.csv"
+
+
+def test_columns_that_differ_much_lead_to_standardize(uneven, tmp_path, capsys):
+    note = opened(uneven).note
+    assert note.startswith("Column 'revenue' spreads more than a million times as far as 'p'")
+    assert note.endswith("Start again with --standardize.")
+    assert "Warning: Column 'revenue'" in capsys.readouterr().err
+    np.savetxt(tmp_path / "less.csv", np.arange(8.0).reshape(4, 2) * [500, 1], delimiter=",")
+    assert "spreads 500 times as far as '1'" in opened(tmp_path / "less.csv").note
+    np.savetxt(tmp_path / "flat.csv", np.array([[1e6, 0.1], [2e6, 0.1], [3e6, 0.1]]), delimiter=",")
+    assert opened(tmp_path / "flat.csv").note is None
+
+
+def test_standardized_columns_have_mean_0_and_standard_deviation_1(uneven):
+    points = opened(uneven, standardize=True)
+    assert points.points.mean(axis=0) == pytest.approx([0, 0], abs=1e-9)
+    assert points.points.std(axis=0) == pytest.approx([1, 1])
+    assert points.axes == ("revenue (standardized)", "p (standardized)")
+    assert points.note is None
+
+
+@pytest.mark.parametrize("kind", ["csv", "npy"])
+def test_the_script_standardizes_to_the_last_bit(uneven, tmp_path, kind):
+    path = uneven
+    if kind == "npy":
+        path = tmp_path / "uneven.npy"
+        np.save(path, np.asfortranarray(np.loadtxt(uneven, delimiter=",", skiprows=1)).astype(np.float32))
+    points = opened(path, standardize=True)
+    trial = Trial(defaults("file", points), points)
+    trial.drop_noise(20)
+    for _ in range(20):
+        trial.learn(100)
+    again = {}
+    exec(trial.script(), again)
+    assert again["model"].n_samples_seen_ == trial.seen > 0
+    assert (again["model"].centers_ == trial.model.centers_).all()
+    trial.close()
+
+
+def test_a_column_that_never_changes_is_not_standardized(tmp_path):
+    np.savetxt(tmp_path / "flat.csv", np.array([[1e6, 0.1], [3e6, 0.1]]), delimiter=",")
+    points = opened(tmp_path / "flat.csv", standardize=True)
+    assert points.points.tolist() == [[-1, 0.1], [1, 0.1]]
+    assert points.note == "Column '1' never changes, and is not standardized."
+    assert points.axes == ("column 0 (standardized)", "column 1")
+
+
+def test_standardize_is_for_columns_that_can_be(tmp_path):
+    np.save(tmp_path / "images.npy", np.zeros((3, 8, 8), np.uint8))
+    with pytest.raises(ValueError, match="--standardize is for columns"):
+        opened(tmp_path / "images.npy", standardize=True)
+    np.save(tmp_path / "vast.npy", np.array([[1e300, 1.0], [-1e300, 2.0]]))
+    with pytest.raises(ValueError, match="too large"):
+        opened(tmp_path / "vast.npy", standardize=True)
+    refused = call("live", "--data", "mixture", "--standardize")
+    assert refused.exit_code == 1
+    assert "--standardize is for a file with two columns" in refused.stderr
 
 
 def test_a_name_that_is_almost_right():

@@ -84,7 +84,7 @@ def test_no_folder_of_the_machine_is_told(tmp_path, monkeypatch):
     told = {one["name"]: one["why"] for one in sources.known()}
     assert told["mnist"] == "cannot be read: Permission denied"
     assert told["cifar10"] is None
-    assert sources.load("cifar10", 0).text == "blank: 2 images of 8 x 8"
+    assert sources.load("cifar10", 0).text == "blank: 2 images of 8 × 8"
 
 
 def test_a_file_with_many_rows_is_shown_in_part():
@@ -95,6 +95,18 @@ def test_a_file_with_many_rows_is_shown_in_part():
     again = {"rows": rows, "np": np}
     exec("\n".join(points.code), again)
     assert (again["points"] == points.points).all()
+
+
+def test_rows_left_out_are_told():
+    rows = np.random.default_rng(0).normal(size=(20_001, 2))
+    assert from_rows(rows[:3], "a.csv", (), left_out=2).text == "a.csv: 3 points, 2 rows left out"
+    assert from_rows(rows, "a.csv", (), left_out=1).text.endswith("points, drawn at random, 1 row left out")
+
+
+@pytest.mark.parametrize("rows", [[[1.0, 2.0]], [[1.0, 2.0]] * 5])
+def test_one_place_alone_is_nothing_to_show(rows):
+    with pytest.raises(ValueError, match="there must be two to show"):
+        from_rows(np.array(rows), "one.csv", ())
 
 
 def test_a_column_that_never_changes_still_has_a_domain():

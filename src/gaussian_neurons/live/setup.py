@@ -13,6 +13,7 @@ MOST_NEURONS = 400
 MOST_SIZE = 28  # pixels along a side of a patch
 MOST_CLASSES = 1000
 SHOWN = 60  # characters of a wrong value that a message repeats
+SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 @dataclass(frozen=True)
@@ -49,10 +50,10 @@ class Setup:
         ValueError: K must be a whole number from 1 to 400, got 1000000.
         """
         if not isinstance(given, Mapping):
-            raise ValueError(f"a setup must be an object with names and values, got {shown(given)}.")
+            raise ValueError(f"A setup must be an object with names and values, got {shown(given)}.")
         unknown = [name for name in given if name not in KNOWN]
         if unknown:
-            raise ValueError(f"there is no setting {shown(unknown[0])}; there are {', '.join(KNOWN)}.")
+            raise ValueError(f"There is no setting {shown(unknown[0])}; there are {', '.join(KNOWN)}.")
         return replace(self, **{KNOWN[name].field: KNOWN[name].check(value) for name, value in given.items()})
 
     def same_as(self, other: "Setup") -> bool:
@@ -77,10 +78,23 @@ def shown(value: Any) -> str:
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
 
 
+def limit(value: float) -> str:
+    """A number for a message: in full, or as a power of ten where that is long.
+
+    Examples
+    --------
+    >>> limit(1e9), limit(0.1), limit(-1e15)
+    ('1,000,000,000', '0.1', '-10¹⁵')
+    """
+    text = f"{value:,.12g}"
+    sign, power, exponent = text.partition("1e")
+    return f"{sign}10{str(int(exponent)).translate(SUPERSCRIPTS)}" if power else text
+
+
 def whole(name: str, least: int, most: int, value: Any) -> int:
     """A whole number from `least` to `most`."""
     if isinstance(value, bool) or not isinstance(value, Integral) or not least <= int(value) <= most:
-        raise ValueError(f"{name} must be a whole number from {least} to {most}, got {shown(value)}.")
+        raise ValueError(f"{name} must be a whole number from {least} to {most:,}, got {shown(value)}.")
     return int(value)
 
 
@@ -88,21 +102,21 @@ def number(name: str, least: float, most: float, value: Any) -> float:
     """A number from `least` to `most`."""
     good = isinstance(value, Real) and not isinstance(value, bool)
     if not good or not least <= value <= most:  # NaN is in no range
-        raise ValueError(f"{name} must be a number from {least:g} to {most:g}, got {shown(value)}.")
+        raise ValueError(f"{name} must be a number from {limit(least)} to {limit(most)}, got {shown(value)}.")
     return float(value)
 
 
 def point(value: Any) -> tuple[float, float]:
     """A place in the plane, [x, y]."""
     if not isinstance(value, list) or len(value) != 2:
-        raise ValueError(f"a place must be [x, y], two numbers, got {shown(value)}.")
-    x, y = (number("a coordinate", -1e15, 1e15, part) for part in value)
+        raise ValueError(f"A place must be [x, y], two numbers, got {shown(value)}.")
+    x, y = (number("A coordinate", -1e15, 1e15, part) for part in value)
     return x, y
 
 
 def _data(value: Any) -> str:
     if not isinstance(value, str) or value not in DATA:
-        raise ValueError(f"data must be one of {', '.join(DATA)}, got {shown(value)}.")
+        raise ValueError(f"Data must be one of {', '.join(DATA)}, got {shown(value)}.")
     return value
 
 
@@ -110,12 +124,12 @@ def _classes(value: Any) -> tuple[int, ...] | None:
     if value is None:
         return None
     if not isinstance(value, list) or not 0 < len(value) <= MOST_CLASSES:
-        raise ValueError(f"classes must be a list of some labels, or null for all, got {shown(value)}.")
-    return tuple(sorted({whole("a class", 0, 255, label) for label in value}))
+        raise ValueError(f"Classes must be a list of some labels, or null for all, got {shown(value)}.")
+    return tuple(sorted({whole("A class", 0, 255, label) for label in value}))
 
 
 def _speed(value: Any) -> float | None:
-    return None if value is None else number("the speed", 0.1, 1e9, value)
+    return None if value is None else number("Speed", 0.1, 1e9, value)
 
 
 def _whole(field: str, name: str, least: int, most: int) -> Known:
@@ -133,11 +147,11 @@ KNOWN: dict[str, Known] = {
     "lambda": _number("inhibition", "λ (lambda)", 0.0, 100.0),
     "eta": _number("learning_rate", "η_μ (eta)", 0.0, 1e30),
     "eta_sigma": _number("width_learning_rate", "η_σ (eta_sigma)", 0.0, 1.0),
-    "size": _whole("size", "the patch size (size)", 1, MOST_SIZE),
-    "noise": _number("noise", "the noise", 0.0, 10.0),
+    "size": _whole("size", "Patch size (size)", 1, MOST_SIZE),
+    "noise": _number("noise", "Noise", 0.0, 10.0),
     "sample_width": _number("sample_width", "σ_x (sample_width)", 1e-30, 1e30),
     "classes": Known("classes", _classes),
-    "seed": _whole("seed", "the seed", 0, np.iinfo(np.uint32).max),
+    "seed": _whole("seed", "Seed", 0, np.iinfo(np.uint32).max),
     "speed": Known("speed", _speed),
 }
 CHANGEABLE = ("K", "sigma", "lambda", "eta", "eta_sigma", "noise", "sample_width", "speed", "classes")

@@ -15,7 +15,7 @@ from gaussian_neurons.datasets.synthetic import Mixture
 from gaussian_neurons.experiments import figure1, figure2a, figure4
 from gaussian_neurons.experiments.layer import Layer
 from gaussian_neurons.first_data import RATE, automatic_width
-from gaussian_neurons.live.setup import MOST_SIZE, Setup
+from gaussian_neurons.live.setup import MOST_SIZE, Setup, limit
 from gaussian_neurons.sampling import Neighbourhoods, Patches, Rows, Stream
 
 Array = NDArray[Any]
@@ -207,7 +207,9 @@ class Sources:
             where = f"directory={self.directory!r}"
         read = f"images, labels = {loader}({where})"
         code = (f"from gaussian_neurons.datasets import {loader}", read)
-        text = str(found).partition(", from ")[0]  # a folder is nothing for who watches from afar
+        text = (
+            str(found).partition(", from ")[0].replace(" x ", " × ")
+        )  # a folder is nothing for who watches from afar
         return Images(found.images, found.labels, names, text, code)
 
 
@@ -248,7 +250,12 @@ def one_sample() -> Points:
 
 
 def from_rows(
-    rows: Array, name: str, code: tuple[str, ...], note: str | None = None, axes: Sequence[str] | None = None
+    rows: Array,
+    name: str,
+    code: tuple[str, ...],
+    note: str | None = None,
+    axes: Sequence[str] | None = None,
+    left_out: int = 0,
 ) -> Points:
     """Rows with two columns: all of them, or as many as can be shown.
 
@@ -259,20 +266,26 @@ def from_rows(
     code : the Python that reads them as `points`
     note : what whoever looks at them should know
     axes : what the columns are called, if anything
+    left_out : rows of the file that could not be read
     """
     points: Array = np.asarray(rows, np.float64)
     spread = float(np.ptp(points, axis=0).max()) if len(points) else 0.0
     if np.abs(points).max(initial=0.0) > LARGEST or 0 < spread < 1 / LARGEST:
         raise ValueError(
-            f"{name} holds numbers too large, or too close to each other, to be shown: up to {LARGEST:g}, "
-            f"and at least {1 / LARGEST:g} apart. Scale the columns first."
+            f"{name} holds numbers too large, or too close to each other, to be shown: up to "
+            f"{limit(LARGEST)}, and at least {limit(1 / LARGEST)} apart. Scale the columns first, as "
+            f"--standardize does it."
         )
+    if not spread:
+        raise ValueError(f"{name} holds one point, or the same one over and over: there must be two to show.")
     text, lines = f"{name}: {len(rows):,} point{'s' * (len(rows) != 1)}", list(code)
     if len(rows) > MOST_POINTS:
         points = points[np.random.default_rng(0).choice(len(rows), MOST_POINTS, replace=False)]
         text = f"{name}: {MOST_POINTS:,} of its {len(rows):,} points, drawn at random"
         chosen = f"np.random.default_rng(0).choice(len(points), {MOST_POINTS}, replace=False)"
         lines.append(f"points = points[{chosen}]")
+    if left_out:
+        text += f", {left_out:,} row{'s' * (left_out != 1)} left out"
     low, high = points.min(axis=0), points.max(axis=0)
     flat = high <= low  # a column that never changes has no width to start in
     low, high = np.where(flat, low - 0.5, low), np.where(flat, high + 0.5, high)
