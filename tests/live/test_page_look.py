@@ -1,8 +1,11 @@
 """The page is made well: on every screen, in light and dark, for everybody."""
 
+from dataclasses import replace
+
 import pytest
 
-from tests.live.pages import become, drawn
+from tests.live.pages import again, become, drawn, start
+from tests.live.serving import STRIPES
 
 pytest.importorskip("playwright.sync_api")
 
@@ -44,7 +47,9 @@ BOXES = """names => names.map(name => {
 })"""
 
 
-@pytest.mark.parametrize(("width", "height"), [(1280, 800), (1024, 768), (768, 1024)])
+@pytest.mark.parametrize(
+    ("width", "height"), [(1280, 720), (1366, 768), (1280, 800), (1024, 768), (768, 1024)]
+)
 def test_facts_are_seen_at_once_and_hide_neither_filters_nor_curves(tab, width, height):
     tab.set_viewport_size({"width": width, "height": height})
     drawn(tab)
@@ -58,8 +63,118 @@ def test_facts_are_seen_at_once_and_hide_neither_filters_nor_curves(tab, width, 
     for other in (filters, curves):
         apart = facts[1] <= other[0] or other[1] <= facts[0] or facts[3] <= other[2] or other[3] <= facts[2]
         assert apart, (facts, other)
+    if width > 1100:
+        assert facts[2] - curves[3] >= 8
     for name in ("learned", "cost", "rate"):
-        assert tab.locator(f"#curve-{name}").bounding_box()["width"] > 260
+        box = tab.locator(f"#curve-{name}").bounding_box()
+        assert box["width"] > 260
+        assert box["height"] > 40
+    tab.set_viewport_size({"width": 1280, "height": 860})
+
+
+def test_the_first_of_many_filters_can_be_reached(tab, stripes):
+    tab.set_viewport_size({"width": 1280, "height": 720})
+    start(tab, stripes, replace(STRIPES, n_neurons=400))
+    drawn(tab)
+    room = "document.querySelector('#show')"
+    become(tab, f"{room}.dataset.more === 'below'")
+    (first, stage) = tab.evaluate(BOXES, [".filter", "#show"])
+    assert first[2] > stage[2]
+    tab.locator(".filter").last.scroll_into_view_if_needed()
+    become(tab, f"{room}.scrollTop > 0 && {room}.dataset.more.startsWith('above')")
+    tab.locator(".filter").first.scroll_into_view_if_needed()
+    (first, stage) = tab.evaluate(BOXES, [".filter", "#show"])
+    assert first[2] > stage[2]
+    tab.set_viewport_size({"width": 1280, "height": 860})
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 720), (1366, 768), (1280, 860)])
+def test_all_settings_are_in_sight(tab, width, height):
+    tab.set_viewport_size({"width": width, "height": height})
+    tab.evaluate("document.querySelector('.controls').scrollTop = 0")
+    drawn(tab)
+    (speed,) = tab.evaluate(BOXES, ["[data-field=speed]"])
+    assert speed[3] <= height
+    become(tab, "document.querySelector('.controls').dataset.more === ''")
+    tab.set_viewport_size({"width": 1280, "height": 300})
+    become(tab, "document.querySelector('.controls').dataset.more === 'below'")
+    tab.set_viewport_size({"width": 1280, "height": 860})
+
+
+@pytest.mark.parametrize(("width", "lines"), [(1280, [6, 5]), (1920, [11])])
+def test_digits_stand_in_even_lines(tab, width, lines):
+    tab.set_viewport_size({"width": width, "height": 860})
+    tops = tab.evaluate(
+        """async () => {
+             const { Chips } = await import('/page/chips.js');
+             const element = document.querySelector('#classes').cloneNode();
+             document.querySelector('#classes').after(element);
+             const classes = Array.from({ length: 10 }, (_, k) => ({ value: k, name: String(k) }));
+             new Chips(element, () => true).setScene({ classes, setup: { classes: null } }, true);
+             const tops = [...element.children].map(it => it.getBoundingClientRect().top);
+             element.remove();
+             return tops;
+           }"""
+    )
+    assert [tops.count(top) for top in sorted(set(tops))] == lines
+    tab.set_viewport_size({"width": 1280, "height": 860})
+
+
+def test_captions_look_alike_and_values_stand_on_the_lines_of_their_names(tab):
+    tab.locator(".filter").first.hover()
+    tab.locator("#inspector-patches li").first.wait_for()
+    looks = tab.evaluate(
+        """[...document.querySelectorAll('.arriving h2, figcaption, .strongest h3')].map(it => {
+             const { fontSize, fontWeight, color } = getComputedStyle(it);
+             return [fontSize, fontWeight, color].join();
+           })"""
+    )
+    assert len(looks) == 5
+    assert len(set(looks)) == 1
+    baselines = tab.evaluate(
+        """[...document.querySelectorAll('.facts dl div:not([hidden]) > *')].map(it => {
+             const mark = document.createElement('span');
+             mark.style.display = 'inline-block';
+             it.append(mark);
+             const { bottom } = mark.getBoundingClientRect();
+             mark.remove();
+             return bottom;
+           })"""
+    )
+    assert len(baselines) == 10
+    for name, value in zip(baselines[::2], baselines[1::2], strict=True):
+        assert name == pytest.approx(value, abs=0.6)
+
+
+def test_a_double_click_marks_no_number(tab):
+    assert tab.evaluate("getComputedStyle(document.querySelector('.filter .number')).userSelect") == "none"
+
+
+def test_what_to_do_is_said_where_no_sample_has_come(tab):
+    assert tab.locator("#no-samples").is_hidden()
+    tab.locator("#pause").click()
+    become(tab, "gaussianNeurons.frame.state === 'paused'")
+    again(tab)
+    tab.locator("#no-samples").wait_for()
+    tab.locator("#step").click()
+    tab.locator("#no-samples").wait_for(state="hidden")
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 720), (1024, 768), (768, 1024)])
+def test_messages_hide_no_filter(tab, width, height):
+    tab.set_viewport_size({"width": width, "height": height})
+    tab.evaluate(
+        """async () => {
+             const { Toasts } = await import('/page/toasts.js');
+             const toasts = new Toasts(document.querySelector('#toasts'));
+             for (const text of ['one', 'two', 'three']) toasts.show(text.repeat(20));
+           }"""
+    )
+    drawn(tab)
+    messages, filters = tab.evaluate(BOXES, ["#toasts", "#filters"])
+    assert messages[2] < messages[3]
+    assert messages[1] <= filters[0] or filters[1] <= messages[0]
+    tab.evaluate("document.querySelectorAll('.toast button').forEach(it => it.click())")
     tab.set_viewport_size({"width": 1280, "height": 860})
 
 

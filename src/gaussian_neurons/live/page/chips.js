@@ -3,6 +3,8 @@
 import { Asked } from "./asked.js";
 
 const HELD_FOR = 450; // ms until a finger on a class means one more, not this one alone
+const SHORT = 3; // letters: so many fit into a chip of a line of equal ones
+const IN_LINE = { some: 7, many: 12 }; // such chips at most, where there is some room, and where there is much
 const CHIP_HELP = "Only this class. Shift-click, or hold with a finger: this one too, or not";
 
 export class Chips {
@@ -46,8 +48,17 @@ export class Chips {
       this.known = known;
       const all = this.classes.length ? [{ value: "all", name: "all" }, ...scene.classes] : [];
       this.element.replaceChildren(...all.map(chipFor));
+      this.align(all);
     }
     this.show();
+  }
+
+  /** Short names stand in lines of the same length; words take what they need. */
+  align(all) {
+    this.element.classList.toggle("short", all.every(({ name }) => name.length <= SHORT));
+    for (const [room, most] of Object.entries(IN_LINE)) {
+      this.element.style.setProperty(`--${room}`, Math.ceil(all.length / Math.ceil(all.length / most)) || 1);
+    }
   }
 
   /** Those chosen, null: all. A click may come before the server's answer, and means what was asked for last. */

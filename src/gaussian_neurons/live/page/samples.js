@@ -11,6 +11,7 @@ const GAP = 6; // px
 export class SampleStrip {
   constructor(canvas) {
     this.canvas = canvas;
+    this.nothing = document.querySelector("#no-samples");
     this.context = canvas.getContext("2d");
     this.patchCanvas = document.createElement("canvas");
     this.patches = []; // what is shown, newest last
@@ -32,6 +33,8 @@ export class SampleStrip {
   }
 
   show(frame, patch, now) {
+    const isEmpty = frame.state === "paused" && frame.seen === 0;
+    if (this.nothing.hidden === isEmpty) this.nothing.hidden = !isEmpty;
     if (!this.width || !frame.samples) return;
     this.take(frame, patch, now);
     if (this.changed) this.draw(patch);
