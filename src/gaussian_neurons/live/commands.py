@@ -171,18 +171,17 @@ def release(run: "Run", client: int) -> None:
 def paint(run: "Run", client: int, points: list[tuple[float, float]]) -> None:
     """Points are added."""
     scenes.require_near(run.trial, points)
-    _painted(run, np.array(points), "painted")
+    run.trial.paint(np.array(points))
+    _tell_painted(run, "painted")
 
 
 def noise(run: "Run", client: int, count: int) -> None:
     """Points are added anywhere in the domain."""
-    source = scenes.points_of(run.trial)
-    random = np.random.default_rng([run.trial.setup.seed, len(source.points)])
-    _painted(run, random.uniform(source.low, source.high, (count, 2)), "of noise")
+    run.trial.drop_noise(count)
+    _tell_painted(run, "of noise")
 
 
-def _painted(run: "Run", points: Any, what: str) -> None:
-    run.trial.paint(points)
+def _tell_painted(run: "Run", what: str) -> None:
     run.mark("paint", f"points {what}")
     run.tell_scene()
 
