@@ -9,32 +9,39 @@ from gaussian_neurons.experiments.layer import Layer
 from gaussian_neurons.live.setup import Setup
 from gaussian_neurons.live.sources import Sources, defaults, of_layer, one_sample
 
+# what to do, or to look for
 HINTS = {
-    "figure1": "The map is F over the places of one neuron, for one sample. Drag the other one: the star, "
-    "which is the lowest place, moves out of its way. Resume, and both learn.",
-    "figure2a": "Some neurons find strokes and are framed; the others leave the domain, and turn blue and "
-    "red. Click a framed one: often another neuron learns its pattern.",
-    "figure2b": "The same as Figure 2a, for longer: let it run to ten million samples. The filters stay.",
-    "figure2c": "Half the width of Figure 2a: more filters. Move σ back and forth.",
-    "figure2d": "Less inhibition: more filters. How many are there when λ comes close to 0?",
-    "figure2e": "Let it run for a second, then click a framed filter: it is gone. Often another neuron "
-    "learns its pattern again, most often where its share is large; the curve then says who.",
-    "figure2f": "Only 1s arrive. When some filters stand, let 2s arrive instead: that is Figure 2g.",
-    "figure2g": "Learned from 1s at first: now let 2s arrive instead. Old filters stay, new ones come.",
-    "figure3a": "Larger patches. The width equation gives σ for λ = 0.015.",
-    "figure3b": "Larger still: 13 × 13 pixels. σ by the width equation for λ = 0.01.",
-    "figure4": "Fifty neurons on colour patches: edges, sky, grass.",
-    "figure5a": "A fixed, wide σ: few filters. (The paper's text has σ = 4, the caption 6: try both.) "
-    "Figures 5c to 5e let σ adapt.",
-    "figure5b": "Wider still: hardly any filter is left.",
-    "figure5c": "Each sample carries a width, and neurons adapt theirs to it. Look at σ of the framed ones.",
-    "figure5d": "The same from σ = 10. Do the framed ones end with the widths of Figure 5c?",
-    "figure5e": "The same from σ = 14.",
-    "figure5f": "Fifty neurons that adapt their widths, in colour.",
+    "figure1": "Drag μ₂: the star, where F is lowest for μ₁, moves out of its way; with μ₂ on the sample, "
+    "F is flat.",
+    "figure2a": "Watch some neurons find strokes and get a frame, while the others leave the domain and turn "
+    "blue and red.",
+    "figure2b": "Let it run to ten million samples, ten times as long as Figure 2a: filters that stand stay.",
+    "figure2c": "Let it run to ten million samples: most often there are more filters than in Figure 2b.",
+    "figure2d": "Lower λ further: where it is too low, filters collapse into each other.",
+    "figure2e": "Click a framed filter, and it is gone: often another neuron learns its pattern, and the "
+    "curve says which.",
+    "figure2f": "Only 1s arrive: when some filters stand, let 2s arrive instead, which is Figure 2g.",
+    "figure2g": "When filters of 1s stand, let 2s arrive instead: old filters stay, new ones come.",
+    "figure3a": "Look for rounder filters than in Figure 2a: larger patches hold more of a digit.",
+    "figure3b": "Look for parts of round digits, such as 0, 3, 6 and 8.",
+    "figure4": "Look for grey edges, which answer to any colour, and for plain ones such as sky and grass.",
+    "figure5a": "Count the few filters that a fixed, wide σ leaves, then try σ = 6, as the paper's "
+    "caption has it.",
+    "figure5b": "Count the filters: with σ fixed at 14 the paper has two; Figure 5e adapts it, and has more.",
+    "figure5c": "Point at framed filters: each has adapted its σ to the widths that its samples carry.",
+    "figure5d": "Point at filters: σ of the framed ones has become smaller, and the others stay near 10.",
+    "figure5e": "Compare with Figures 5c and 5d: from σ = 14, too, much the same filters are learned.",
+    "figure5f": "Point at framed filters: σ shrinks from 10, which makes room for almost as many as Figure 4 "
+    "has.",
 }
 
-# where the experiment's own says more than the page does
-TITLES = {"figure5a": "9 neurons, σ = 4", "figure2g": "1s, then 2s: old filters stay"}
+# where the experiment's own says more than the page does, or less
+TITLES = {
+    "figure1": "F of two neurons, over the places of one",
+    "figure2d": "less inhibition: more filters",
+    "figure2g": "1s, then 2s: old filters stay",
+    "figure5a": "9 neurons, σ = 4",
+}
 
 
 @dataclass(frozen=True)
