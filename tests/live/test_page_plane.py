@@ -161,7 +161,7 @@ def test_the_legend_tells_of_marks_that_are_there_and_nothing_moves(plane):
         become(
             plane,
             f"it => [...{PLANE}.legend].map(m => m.dataset.seen === 'true').join() === it.join()",
-            arg=[star, x],
+            arg=[False, star, x],  # nothing is painted
         )
         assert [plane.locator(f"[data-mark={mark}]").is_visible() for mark in ("star", "x")] == [star, x]
         heights.add(plane.locator("#plane").bounding_box()["height"])

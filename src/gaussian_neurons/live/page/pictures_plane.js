@@ -3,7 +3,7 @@
 import { LIGHT } from "./canvas_theme.js";
 import { whole } from "./numbers.js";
 import { axes } from "./plane_axes.js";
-import { inward } from "./plane_border.js";
+import { beyond, numberPlace } from "./plane_border.js";
 import { pointOpacity } from "./plane_points.js";
 import { freeCorner } from "./plane_samples.js";
 import { STAR, STAR_WAIST } from "./plane_surface.js";
@@ -176,15 +176,17 @@ function number(id, x, y, colour, more) {
   return text(id, { x, y, ...edge, fill: "none", ...more }) + text(id, { x, y, fill: colour, ...more });
 }
 
-function arrowheads({ arrows, neurons: set, view }) {
-  return arrows
-    .map(({ index, x, y, angle }) => {
+/** On the very border: ticks stand outside of it here. */
+function arrowheads({ neurons: set, view }) {
+  return beyond(view, set)
+    .map((arrow) => {
+      const { index, x, y, angle } = arrow;
       const fill = set.learned[index] ? LIGHT.accent : LIGHT.pushed;
       const turn = `translate(${round(x)} ${round(y)}) rotate(${round((angle * 180) / Math.PI)})`;
-      const [nx, ny] = inward(view, x, y);
+      const [left, low] = numberPlace(arrow);
       const place = { "font-size": 11, "text-anchor": "middle" };
       const head = tag("path", { d: "M7 0L-4 -5L-1.5 0L-4 5Z", transform: turn, fill, stroke: "#ffffff" });
-      return head + number(set.ids[index], x + 15 * nx, y + 13 * ny + 4, fill, place);
+      return head + number(set.ids[index], left, low + 4, fill, place);
     })
     .join("\n");
 }

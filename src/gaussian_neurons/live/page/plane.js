@@ -3,8 +3,9 @@
 import { calm, readTheme, watchSize, watchTheme } from "./canvas_theme.js";
 import { isSameStart } from "./frames.js";
 import { planeSVG, svgToPNG } from "./pictures.js";
-import { beyond, drawBeyond } from "./plane_border.js";
-import { axes, nameSpots } from "./plane_axes.js";
+import { arrowSpots, beyond, drawBeyond } from "./plane_border.js";
+import { drawBar, isUnder, plateOf, plateSpots } from "./plane_bar.js";
+import { axes, margins, nameSpots } from "./plane_axes.js";
 import { Labels } from "./plane_labels.js";
 import { drawGrid, drawNeurons, drawPaths, drawTicks, radiusOf } from "./plane_marks.js";
 import { NeuronSet } from "./plane_neurons.js";
@@ -29,7 +30,9 @@ export class Plane {
     this.surface = new SurfaceLayer();
     this.labels = new Labels();
     this.numbers = []; // where they stand, as last drawn
+    this.isPainted = false; // whether any points were added by hand
     this.arrows = []; // neurons beyond the border, as last drawn
+    this.marks = document.querySelector(".marks");
     this.legend = document.querySelectorAll(".marks [data-mark]");
     this.scene = null;
     this.frame = null;
@@ -83,6 +86,7 @@ export class Plane {
 
   setPoints(points) {
     this.layer.setPoints(points);
+    this.isPainted = this.layer.painted.includes(1);
     this.change();
   }
 
@@ -165,19 +169,23 @@ export class Plane {
     surface.drawLowest(context, view);
     const x = this.tellsX() && samples.current;
     const star = surface.lowestPlace();
-    this.explain({ x, star });
+    this.explain({ x, star, painted: this.isPainted });
     const { hovered } = this.pointer;
-    this.arrows = beyond(view, neurons);
-    const taken = [...nameSpots(view, scales, this.arrows), ...surface.barSpots(view)];
+    const edges = margins(scales);
+    this.arrows = beyond(view, neurons, edges);
+    const bar = surface.bar();
+    const plate = bar && plateOf(context, view, theme, bar);
+    const taken = [...nameSpots(view, scales, this.arrows), ...arrowSpots(this.arrows), ...(plate ? plateSpots(plate) : [])];
     // Of one sample, x and the star hop: numbers that kept away from them would hop, too.
     if (star && surface.mode === "recent") taken.push([view.x(star[0]), view.y(star[1])]);
-    this.numbers = this.labels.place(view, neurons, [selected, hovered], taken);
+    const numbers = this.labels.place(view, neurons, [selected, hovered], taken, edges);
+    this.numbers = plate ? numbers.filter(({ middle }) => !isUnder(plate, middle)) : numbers;
     if (x) samples.drawCurrent(context, view, theme, now, this.taken());
     const surfaceOf = surface.shown ? surface.neuron : null;
     drawNeurons(context, view, theme, neurons, this.numbers, { selected, hovered, surfaceOf });
     drawTicks(context, view, theme, scales, this.arrows);
     drawBeyond(context, view, theme, neurons, this.arrows, selected);
-    surface.drawBar(context, view);
+    if (bar) drawBar(context, view, theme, bar, plate);
     this.pointer.draw(context, theme);
     if (this.canvas.matches(":focus-visible")) this.drawFocus();
   }
@@ -191,8 +199,10 @@ export class Plane {
     return this.frame?.state !== "running" || this.frame.rate <= FOLLOWED;
   }
 
-  /** The legend tells of marks that are in the picture. */
+  /** The legend tells of marks that are in the picture, in its colours. */
   explain(marks) {
+    const mode = this.surface.shown ? this.surface.mode : "off";
+    if (this.marks.dataset.surface !== mode) this.marks.dataset.surface = mode;
     for (const item of this.legend) {
       const seen = String(Boolean(marks[item.dataset.mark]));
       if (item.dataset.seen !== seen) item.dataset.seen = seen;

@@ -34,12 +34,21 @@ function baseOf(from, to, step) {
   return { base, text: grouped(Math.abs(base), decimals) };
 }
 
+/** Pixels along the left and the lower edge where ticks stand, and nothing else is written. */
+export function margins({ y }) {
+  const letters = Math.max(0, ...y.ticks.map(([, text]) => text.length));
+  return { left: 14 + LETTER * letters, bottom: 20 };
+}
+
 /** Where the names end (x, lower right) and begin (y, upper left): the baseline, further in where arrowheads stand. */
-export function namePlaces(view, { x, y }, arrows) {
-  const [wideX, wideY] = [24 + LETTER * x.name.length, 24 + LETTER * y.name.length];
-  const below = arrows.some((arrow) => arrow.y > view.height - 30 && arrow.x > view.width - wideX);
-  const above = arrows.some((arrow) => arrow.y < 30 && arrow.x < wideY);
-  return { x: [view.width - 24, view.height - (below ? 41 : 25)], y: [24, above ? 42 : 16] };
+export function namePlaces(view, scales, arrows) {
+  const { left, bottom } = margins(scales);
+  const low = view.height - bottom;
+  const [from, to] = [left + 8, view.width - 24];
+  const [endY, startX] = [from + LETTER * scales.y.name.length, to - LETTER * scales.x.name.length];
+  const below = arrows.some((arrow) => arrow.y > low - 30 && arrow.x > startX - 10);
+  const above = arrows.some((arrow) => arrow.y < 30 && arrow.x < endY + 10);
+  return { x: [to, low - (below ? 41 : 6)], y: [from, above ? 42 : 16] };
 }
 
 /** Pixels that the names have, for others to keep away from. */

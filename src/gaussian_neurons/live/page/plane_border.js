@@ -6,25 +6,41 @@ const INSET = 11; // px from the edge to an arrowhead's middle
 const APART = 17; // px between two of them along the border
 const MOST_NUMBERS = 80;
 
-/** Who is beyond the view: [{index, x, y, angle}], x and y on the border in pixels. */
-export function beyond(view, neurons) {
+/**
+ * Who is beyond the view: [{index, x, y, angle, inward}], x and y on the border in pixels, inward a step away from it.
+ * edges: {left, bottom}, pixels of the view that something else has.
+ */
+export function beyond(view, neurons, edges = { left: 0, bottom: 0 }) {
+  const border = borderOf(view, edges);
   const found = [];
   for (let i = 0; i < neurons.count; i++) {
     const x = view.x(neurons.places[2 * i]);
     const y = view.y(neurons.places[2 * i + 1]);
     const inside = x >= 0 && y >= 0 && x <= view.width && y <= view.height;
     if (inside || !Number.isFinite(x + y)) continue;
-    const dx = x - view.width / 2;
-    const dy = y - view.height / 2;
-    const far = Math.max(Math.abs(dx) / (view.width / 2 - INSET), Math.abs(dy) / (view.height / 2 - INSET));
-    const at = along(view, view.width / 2 + dx / far, view.height / 2 + dy / far);
-    found.push({ index: i, at, angle: Math.atan2(dy, dx), x: 0, y: 0 });
+    const dx = x - (border.left + border.wide / 2);
+    const dy = y - (border.top + border.high / 2);
+    const far = Math.max(Math.abs(dx) / (border.wide / 2), Math.abs(dy) / (border.high / 2));
+    const at = along(border, border.wide / 2 + dx / far, border.high / 2 + dy / far);
+    found.push({ index: i, at, angle: Math.atan2(dy, dx) });
   }
   found.sort((a, b) => a.at - b.at);
-  spread(found, length(view));
-  for (const arrow of found) [arrow.x, arrow.y] = onBorder(view, arrow.at);
+  spread(found, 2 * (border.wide + border.high));
+  for (const arrow of found) Object.assign(arrow, onBorder(border, arrow.at));
   return found;
 }
+
+/** The line on which arrowheads stand. */
+function borderOf(view, { left, bottom }) {
+  const [wide, high] = [view.width - left - 2 * INSET, view.height - bottom - 2 * INSET];
+  return { left: left + INSET, top: INSET, wide, high };
+}
+
+/** Where the number of an arrowhead stands. */
+export const numberPlace = ({ x, y, inward }) => [x + 15 * inward[0], y + 13 * inward[1]];
+
+/** Pixels that arrowheads and their numbers have, for others to keep away from. */
+export const arrowSpots = (arrows) => arrows.flatMap((arrow) => [[arrow.x, arrow.y], numberPlace(arrow)]);
 
 /** Moves neighbours apart, as little as needed and evenly to both sides. */
 function spread(found, around) {
@@ -42,36 +58,33 @@ function spread(found, around) {
   }
 }
 
-const length = (view) => 2 * (view.width + view.height - 4 * INSET);
-
-/** A place on the border as a length, clockwise from its upper left corner. */
-function along(view, x, y) {
-  const [wide, high] = [view.width - 2 * INSET, view.height - 2 * INSET];
-  const [px, py] = [x - INSET, y - INSET];
-  if (py < 0.5) return px;
-  if (px > wide - 0.5) return wide + py;
-  if (py > high - 0.5) return wide + high + (wide - px);
-  return 2 * wide + high + (high - py);
+/** A place on the border, from its upper left corner, as a length, clockwise from there. */
+function along({ wide, high }, x, y) {
+  if (y < 0.5) return x;
+  if (x > wide - 0.5) return wide + y;
+  if (y > high - 0.5) return wide + high + (wide - x);
+  return 2 * wide + high + (high - y);
 }
 
-function onBorder(view, at) {
-  const [wide, high] = [view.width - 2 * INSET, view.height - 2 * INSET];
+function onBorder({ left, top, wide, high }, at) {
   const around = 2 * (wide + high);
-  let left = ((at % around) + around) % around;
-  if (left < wide) return [INSET + left, INSET];
-  left -= wide;
-  if (left < high) return [INSET + wide, INSET + left];
-  left -= high;
-  if (left < wide) return [INSET + wide - left, INSET + high];
-  return [INSET, INSET + high - (left - wide)];
+  let rest = ((at % around) + around) % around;
+  if (rest < wide) return { x: left + rest, y: top, inward: [0, 1] };
+  rest -= wide;
+  if (rest < high) return { x: left + wide, y: top + rest, inward: [-1, 0] };
+  rest -= high;
+  if (rest < wide) return { x: left + wide - rest, y: top + high, inward: [0, -1] };
+  return { x: left, y: top + high - (rest - wide), inward: [1, 0] };
 }
 
+/** Numbers stand in a row beside their arrowheads, but for those that would cover the center of another neuron. */
 export function drawBeyond(context, view, theme, neurons, arrows, selected) {
   context.font = `11px ${theme.font}`;
   context.textAlign = "center";
   context.textBaseline = "middle";
   context.lineJoin = "round";
-  for (const { index, x, y, angle } of arrows) {
+  for (const arrow of arrows) {
+    const { index, x, y, angle } = arrow;
     const chosen = neurons.ids[index] === selected;
     const colour = neurons.learned[index] ? theme.accent : theme.pushed;
     context.save();
@@ -89,15 +102,15 @@ export function drawBeyond(context, view, theme, neurons, arrows, selected) {
     context.fillStyle = colour;
     context.fill();
     context.restore();
-    if (arrows.length > MOST_NUMBERS && !chosen) continue;
-    const [nx, ny] = inward(view, x, y);
-    haloed(context, theme, neurons.ids[index], x + 15 * nx, y + 13 * ny, chosen ? theme.ink : colour);
+    if (!chosen && (arrows.length > MOST_NUMBERS || isOnCenter(view, neurons, numberPlace(arrow)))) continue;
+    haloed(context, theme, neurons.ids[index], ...numberPlace(arrow), chosen ? theme.ink : colour);
   }
 }
 
-/** Straight away from the nearest edge: numbers stand in a row beside their arrowheads. */
-export function inward(view, x, y) {
-  if (y <= INSET + 0.5) return [0, 1];
-  if (y >= view.height - INSET - 0.5) return [0, -1];
-  return x < view.width / 2 ? [1, 0] : [-1, 0];
+function isOnCenter(view, neurons, [x, y]) {
+  for (let i = 0; i < neurons.count; i++) {
+    const [dx, dy] = [view.x(neurons.places[2 * i]) - x, view.y(neurons.places[2 * i + 1]) - y];
+    if (Math.abs(dx) < 12 && Math.abs(dy) < 10) return true;
+  }
+  return false;
 }

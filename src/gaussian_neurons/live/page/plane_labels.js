@@ -20,9 +20,11 @@ export class Labels {
 
   /**
    * [{index, x, y, align}]: where to write, the baseline's y; and middle, [x, y], which others keep away from.
-   * strong: numbers that are written in any case; taken: [[x, y], ...], pixels that something else has.
+   * strong: numbers that are written in any case; taken: [[x, y], ...], pixels that something else has; edges:
+   * {left, bottom}, where no number stands.
    */
-  place(view, neurons, strong, taken) {
+  place(view, neurons, strong, taken, edges = { left: 0, bottom: 0 }) {
+    const room = { left: edges.left, right: view.width, bottom: view.height - edges.bottom };
     const seen = inside(view, neurons);
     const search = seen.length <= MOST_PLACED;
     const found = [];
@@ -31,7 +33,7 @@ export class Labels {
       const id = neurons.ids[i];
       if (!neurons.learned[i] && neurons.count > MOST_NUMBERS && !strong.includes(id)) continue;
       const [x, y] = [view.x(neurons.places[2 * i]), view.y(neurons.places[2 * i + 1])];
-      const spot = { i, x, y, half: (DIGIT / 2) * String(id).length };
+      const spot = { i, x, y, half: (DIGIT / 2) * String(id).length, room };
       const corner = search ? this.choose(view, neurons, spot, seen, marks) : CORNERS[0];
       const label = written(spot, corner);
       marks.push(label.middle);
@@ -66,20 +68,20 @@ function inside(view, neurons) {
   return found.sort((a, b) => Boolean(neurons.learned[b]) - Boolean(neurons.learned[a]));
 }
 
-function written({ i, x, y, half }, [right, down]) {
-  const baseline = down < 0 ? y - 8 : y + 19;
-  return {
-    index: i,
-    x: x + 9 * right,
-    y: baseline,
-    align: right > 0 ? "left" : "right",
-    middle: [x + (9 + half) * right, baseline - 5],
-  };
+/** A number in a corner of its neuron, but within the room in any case. */
+function written({ i, x, y, half, room }, [right, down]) {
+  const wanted = [x + (9 + half) * right, down < 0 ? y - 13 : y + 14];
+  const middle = [
+    Math.max(room.left + half, Math.min(wanted[0], room.right - half - 2)),
+    Math.max(8, Math.min(wanted[1], room.bottom - 8)),
+  ];
+  return { index: i, x: middle[0] - half * right, y: middle[1] + 5, align: right > 0 ? "left" : "right", middle };
 }
 
 /** How many pixels a number there would be away from circles, centers, marks and the edge; below 0: over one. */
-function roomAt(view, neurons, { i, half }, [x, y], seen, marks) {
-  let room = Math.min(x - half, view.width - x - half, y - 7, view.height - y - 7) * 2;
+function roomAt(view, neurons, { i, x: ownX, y: ownY, half, room: all }, [x, y], seen, marks) {
+  let room = Math.min(x - half - all.left, all.right - x - half, y - 7, all.bottom - y - 7) * 2;
+  room = Math.min(room, Math.hypot(ownX - x, ownY - y) - half - 5); // pushed in from an edge
   for (const [px, py] of marks) room = Math.min(room, Math.hypot(px - x, py - y) - half - 8);
   for (const j of seen) {
     if (j === i) continue;

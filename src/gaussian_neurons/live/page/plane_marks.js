@@ -1,6 +1,6 @@
 // Draws what stands on the plane: grid and ticks, the paths of neurons, the neurons themselves.
 
-import { namePlaces } from "./plane_axes.js";
+import { margins, namePlaces } from "./plane_axes.js";
 
 const FADES = 6; // a path fades in so many pieces
 const MANY = 100; // neurons: those that are not learned are then drawn all at once
@@ -27,13 +27,15 @@ export function drawGrid(context, view, theme, { x, y }) {
 }
 
 /**
- * Numbers and names come last, so that no dot hides them; numbers keep out of corners and off arrowheads, names have
- * a line of their own beside the numbers.
+ * Numbers and names come last, so that no dot hides them; numbers have the edge for themselves but for its corners,
+ * names a line of their own beside the numbers.
  */
 export function drawTicks(context, view, theme, { x, y }, arrows) {
   context.font = `11px ${theme.font}`;
   context.lineJoin = "round";
   context.textBaseline = "alphabetic";
+  const { left, bottom } = margins({ x, y });
+  quieten(context, view, theme, left, bottom);
   const places = namePlaces(view, { x, y }, arrows);
   context.textAlign = "right";
   if (x.name) haloed(context, theme, x.name, ...places.x, theme.ink);
@@ -41,20 +43,25 @@ export function drawTicks(context, view, theme, { x, y }, arrows) {
   if (y.name) haloed(context, theme, y.name, ...places.y, theme.ink);
   context.textAlign = "center";
   for (const [value, text] of x.ticks) {
-    const [at, low] = [view.x(value), view.height - 7];
-    if (at < 34 || at > view.width - 24 || !free(arrows, at, low - 4)) continue;
-    haloed(context, theme, text, at, low, theme.muted);
+    const at = view.x(value);
+    if (at > left && at < view.width - 18) haloed(context, theme, text, at, view.height - 6, theme.muted);
   }
   context.textAlign = "left";
   context.textBaseline = "middle";
   for (const [value, text] of y.ticks) {
     const at = view.y(value);
-    if (at < (y.name ? places.y[1] + 14 : 16) || at > view.height - 26 || !free(arrows, 11, at)) continue;
-    haloed(context, theme, text, 7, at, theme.muted);
+    if (at > 14 && at < view.height - bottom - 6) haloed(context, theme, text, 8, at, theme.muted);
   }
 }
 
-const free = (arrows, x, y) => arrows.every((arrow) => Math.abs(arrow.x - x) > 22 || Math.abs(arrow.y - y) > 16);
+/** What lies under the ticks shows through, as little as behind frosted glass. */
+function quieten(context, view, theme, left, bottom) {
+  context.fillStyle = theme.card;
+  context.globalAlpha = 0.75;
+  context.fillRect(0, 0, left, view.height - bottom);
+  context.fillRect(0, view.height - bottom, view.width, bottom);
+  context.globalAlpha = 1;
+}
 
 /** Text with a thin edge of the background, readable on anything. */
 export function haloed(context, theme, text, x, y, colour) {

@@ -4,7 +4,6 @@ import { LIGHT } from "./canvas_theme.js";
 import { contours } from "./contours.js";
 import { STEPS, heatColour, heatScale, heatStep, heatTable } from "./heat.js";
 import { niceStep, subscript } from "./numbers.js";
-import { haloed } from "./plane_marks.js";
 import { costWithout, lowest, strongest, surface } from "./surface.js";
 
 const MOST = 96; // places along the longer side
@@ -229,43 +228,6 @@ export class SurfaceLayer {
     if (far > 0.2 && far < 0.8) numbers.push([number(rest), far]);
     return { colours, numbers, name: `F(μ${subscript(this.neuron)})` };
   }
-
-  /** Pixels that the bar and its numbers have, for others to keep away from. */
-  barSpots(view) {
-    if (!this.shown) return [];
-    const { high, top, left } = barPlace(view);
-    return Array.from({ length: 8 }, (_, k) => [left - 6, top + (k / 7) * high]);
-  }
-
-  drawBar(context, view) {
-    const bar = this.bar();
-    if (!bar) return;
-    const { theme } = this;
-    const { wide, high, top, left } = barPlace(view);
-    const step = high / BAR_STEPS;
-    bar.colours.forEach((colour, k) => {
-      context.fillStyle = colour;
-      context.fillRect(left, top + k * step, wide, k < BAR_STEPS - 1 ? step + 0.5 : step);
-    });
-    context.strokeStyle = theme.muted;
-    context.lineWidth = 1;
-    context.globalAlpha = 0.6;
-    context.strokeRect(left - 0.5, top - 0.5, wide + 1, high + 1);
-    context.globalAlpha = 1;
-    context.font = `11px ${theme.font}`;
-    context.textAlign = "right";
-    context.textBaseline = "middle";
-    for (const [text, part] of bar.numbers) {
-      haloed(context, theme, text, left - 6, top + 4 + part * (high - 8), theme.ink);
-    }
-    context.font = `italic 600 14px Georgia, "Times New Roman", serif`;
-    haloed(context, theme, bar.name, left + wide + 3, top - 14, theme.ink);
-  }
-}
-
-/** In the upper right corner; arrowheads keep the border. */
-function barPlace(view) {
-  return { wide: 9, high: Math.min(110, view.height / 4), top: 46, left: view.width - 50 };
 }
 
 function star(context, x, y, radius) {

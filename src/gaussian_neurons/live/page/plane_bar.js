@@ -1,0 +1,67 @@
+// The bar that tells what the surface's colours mean, on a plate in the upper right corner of the plane.
+
+import { haloed } from "./plane_marks.js";
+
+const WIDE = 9; // px
+const TOP = 64; // arrowheads and their numbers keep the border
+const RIGHT = 49;
+const SPOTS = 15; // px from one to the next of those that stand for the plate
+const NAME_FONT = `italic 600 14px Georgia, "Times New Roman", serif`;
+
+/** {left, top, right, bottom} of a plate as wide as what is written on it. bar: as SurfaceLayer.bar() tells it. */
+export function plateOf(context, view, theme, { name, numbers }) {
+  context.font = NAME_FONT;
+  const widths = [context.measureText(name).width];
+  context.font = `11px ${theme.font}`;
+  for (const [text] of numbers) widths.push(context.measureText(text).width + WIDE + 6);
+  const right = view.width - RIGHT + 9;
+  return { left: right - Math.max(...widths) - 18, top: TOP - 28, right, bottom: TOP + highOf(view) + 10 };
+}
+
+const highOf = (view) => Math.min(110, view.height / 5);
+
+/** Pixels that the plate has, for others to keep away from. */
+export function plateSpots({ left, top, right, bottom }) {
+  const spots = [];
+  for (let x = left + 5; x < right; x += SPOTS) for (let y = top + 5; y < bottom; y += SPOTS) spots.push([x, y]);
+  return spots;
+}
+
+/** Whether a number that is written around [x, y] would be cut by the plate. */
+export function isUnder({ left, top, right, bottom }, [x, y]) {
+  return x > left - 10 && x < right + 10 && y > top - 6 && y < bottom + 6;
+}
+
+/** Over everything: circles and numbers do not run through it. */
+export function drawBar(context, view, theme, bar, plate) {
+  drawPlate(context, theme, plate);
+  const [left, high] = [view.width - RIGHT - WIDE, highOf(view)];
+  const step = high / bar.colours.length;
+  bar.colours.forEach((colour, k) => {
+    context.fillStyle = colour;
+    context.fillRect(left, TOP + k * step, WIDE, k < bar.colours.length - 1 ? step + 0.5 : step);
+  });
+  context.strokeStyle = theme.muted;
+  context.lineWidth = 1;
+  context.globalAlpha = 0.6;
+  context.strokeRect(left - 0.5, TOP - 0.5, WIDE + 1, high + 1);
+  context.globalAlpha = 1;
+  context.font = `11px ${theme.font}`;
+  context.textAlign = "right";
+  context.textBaseline = "middle";
+  for (const [text, part] of bar.numbers) haloed(context, theme, text, left - 6, TOP + 4 + part * (high - 8), theme.ink);
+  context.font = NAME_FONT;
+  haloed(context, theme, bar.name, left + WIDE, TOP - 14, theme.ink);
+}
+
+function drawPlate(context, theme, { left, top, right, bottom }) {
+  context.beginPath();
+  context.roundRect(left, top, right - left, bottom - top, 8);
+  context.fillStyle = theme.card;
+  context.globalAlpha = 0.88;
+  context.fill();
+  context.globalAlpha = 1;
+  context.strokeStyle = theme.line;
+  context.lineWidth = 1;
+  context.stroke();
+}
