@@ -12,9 +12,9 @@ from gaussian_neurons.live.sources import Sources, defaults, of_layer, one_sampl
 # what to do, or to look for
 HINTS = {
     "figure1": "Drag μ₂: the star, where F is lowest for μ₁, moves out of its way; with μ₂ on the sample, "
-    "F is flat.",
-    "figure2a": "Watch some neurons find strokes and get a frame, while the others leave the domain and turn "
-    "blue and red.",
+    "F is flat. Resume, and both learn.",
+    "figure2a": "Some neurons find strokes and are framed; the others leave the domain, and turn blue and "
+    "red. Click a framed one: often another neuron learns its pattern.",
     "figure2b": "Let it run to ten million samples, ten times as long as Figure 2a: filters that stand stay.",
     "figure2c": "Let it run to ten million samples: most often there are more filters than in Figure 2b.",
     "figure2d": "Lower λ further: where it is too low, filters collapse into each other.",
