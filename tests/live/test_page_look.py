@@ -156,6 +156,15 @@ def test_what_to_do_is_said_where_no_sample_has_come(tab):
     become(tab, "gaussianNeurons.frame.state === 'paused'")
     again(tab)
     tab.locator("#no-samples").wait_for()
+    wide = tab.locator("#samples").bounding_box()["height"]
+    tab.set_viewport_size(
+        {"width": 1000, "height": 860}
+    )  # at rest, too, samples are as large as there is room
+    become(
+        tab, "it => document.querySelector('#samples').getBoundingClientRect().height > 1.2 * it", arg=wide
+    )
+    tab.set_viewport_size({"width": 1280, "height": 860})
+    become(tab, "it => document.querySelector('#samples').getBoundingClientRect().height === it", arg=wide)
     tab.locator("#step").click()
     tab.locator("#no-samples").wait_for(state="hidden")
 

@@ -19,10 +19,12 @@ export class SampleStrip {
     this.arrivedAt = -Infinity;
     this.changed = true;
     this.width = 0;
-    // Sizes are read when they change only, not for every frame.
+    // Sizes are read when they change only, not for every frame; at rest no frame may come.
     new ResizeObserver(([entry]) => {
+      if (entry.contentRect.width === this.width) return;
       this.width = entry.contentRect.width;
       this.changed = true;
+      requestAnimationFrame(() => this.changed && this.width && this.patch && this.draw(this.patch));
     }).observe(canvas);
   }
 
@@ -36,6 +38,7 @@ export class SampleStrip {
     const isEmpty = frame.state === "paused" && frame.seen === 0;
     if (this.nothing.hidden === isEmpty) this.nothing.hidden = !isEmpty;
     if (!this.width || !frame.samples) return;
+    this.patch = patch;
     this.take(frame, patch, now);
     if (this.changed) this.draw(patch);
   }
