@@ -196,15 +196,15 @@ def test_two_tabs_see_the_same(tab, tabs, stripes):
     assert other.trouble == []
 
 
-def test_closing_every_tab_stops_the_work(tabs, mixed, lasting_plane):
+def test_closing_every_tab_stops_the_work(tabs, mixed, plane):
     tab = tabs(mixed.url)
     become(tab, "gaussianNeurons.frame.seen > 100")
-    lasting_plane.goto("about:blank")
+    plane.goto("about:blank")
     tab.close()
     wait_for(lambda: not mixed.page.run.learning)
-    lasting_plane.goto(mixed.url)
+    plane.goto(mixed.url)
     wait_for(lambda: mixed.page.run.learning)
-    become(lasting_plane, "gaussianNeurons.frame !== null")
+    become(plane, "gaussianNeurons.frame !== null")
 
 
 def test_a_server_that_was_killed_and_comes_back_is_found_again(tabs):

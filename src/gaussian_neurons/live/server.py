@@ -256,6 +256,10 @@ def serve(page: Page, bound: socket.socket, host: str, token: str | None, ready:
         await startup(sockets=sockets)
         ready()
 
+    def end(sig: int, frame: object) -> None:
+        running.should_exit = True  # a second Ctrl-C finds it on its way
+
     running.startup = started  # type: ignore[method-assign]
+    running.handle_exit = end  # type: ignore[method-assign]
     with suppress(KeyboardInterrupt):
         running.run(sockets=[bound])
