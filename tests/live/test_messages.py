@@ -107,9 +107,9 @@ def test_a_message_that_is_too_long_ends_the_connection_alone(stripes, tab):
     [
         (
             {"do": "set", "name": "K", "value": 1_000_000},
-            "K must be a whole number from 1 to 400, got 1000000.",
+            "K (neurons) must be a whole number from 1 to 400, got 1000000.",
         ),
-        ({"do": "start", "setup": {"K": 1_000_000}}, "K must be"),
+        ({"do": "start", "setup": {"K": 1_000_000}}, "K (neurons) must be"),
         ({"do": "start", "setup": {"data": "mnist"}}, "MNIST: not here"),
         ({"do": "start", "setup": {"size": 28}}, "no patch of size 28 fits into images of 12 x 12"),
         ({"do": "set", "name": "classes", "value": [5]}, "no image has a label of"),

@@ -105,8 +105,8 @@ def test_of_a_link_only_what_cannot_be_is_left_out(tabs, stripes, lasting_tab):
     leave(stripes, lasting_tab)
     tab = tabs(f"{stripes.url}?sigma=1e-300&K=3&lambda=-1")
     become(tab, "gaussianNeurons.scene.setup.K === 3 && gaussianNeurons.frame !== null")
-    for name in ("sigma", "lambda"):
-        tab.locator("#toasts").get_by_text(re.compile(f"{name}.*It was left out")).wait_for()
+    for name in ("σ", "λ"):
+        tab.locator("#toasts").get_by_text(re.compile(f"^{name} .* It was left out")).wait_for()
     leave(stripes, tab)
     tab.goto(f"{stripes.url}?data=mixture&classes=1,2")
     become(tab, "gaussianNeurons.scene?.mode === 'plane' && !location.search.includes('classes')")

@@ -112,7 +112,7 @@ def test_a_link_is_followed_at_once_where_nobody_else_watches(stripes):
         with stripes.tab(setup={**STRIPES.told(), "K": 9}, link=True) as same:
             assert same.frame()["generation"] == generation
         with stripes.tab(setup={"K": 1_000_000}, link=True) as wrong:
-            assert "K must be" in wrong.next("notice")["text"]
+            assert "K (neurons) must be" in wrong.next("notice")["text"]
             assert wrong.frame()["generation"] == generation
 
 

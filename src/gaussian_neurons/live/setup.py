@@ -47,7 +47,7 @@ class Setup:
         20
         >>> Setup().changed({"K": 1_000_000})
         Traceback (most recent call last):
-        ValueError: K must be a whole number from 1 to 400, got 1000000.
+        ValueError: K (neurons) must be a whole number from 1 to 400, got 1000000.
         """
         if not isinstance(given, Mapping):
             raise ValueError(f"A setup must be an object with names and values, got {shown(given)}.")
@@ -142,14 +142,14 @@ def _number(field: str, name: str, least: float, most: float) -> Known:
 
 KNOWN: dict[str, Known] = {
     "data": Known("data", _data),
-    "K": _whole("n_neurons", "K", 1, MOST_NEURONS),
-    "sigma": _number("width", "σ (sigma)", 1e-30, 1e30),
-    "lambda": _number("inhibition", "λ (lambda)", 0.0, 100.0),
-    "eta": _number("learning_rate", "η_μ (eta)", 0.0, 1e30),
-    "eta_sigma": _number("width_learning_rate", "η_σ (eta_sigma)", 0.0, 1.0),
-    "size": _whole("size", "Patch size (size)", 1, MOST_SIZE),
-    "noise": _number("noise", "Noise", 0.0, 10.0),
-    "sample_width": _number("sample_width", "σ_x (sample_width)", 1e-30, 1e30),
+    "K": _whole("n_neurons", "K (neurons)", 1, MOST_NEURONS),
+    "sigma": _number("width", "σ (width)", 1e-30, 1e30),
+    "lambda": _number("inhibition", "λ (inhibition)", 0.0, 100.0),
+    "eta": _number("learning_rate", "η_μ (learning rate)", 0.0, 1e30),
+    "eta_sigma": _number("width_learning_rate", "η_σ (width learning)", 0.0, 1.0),
+    "size": _whole("size", "Patch size", 1, MOST_SIZE),
+    "noise": _number("noise", "Pixel noise", 0.0, 10.0),
+    "sample_width": _number("sample_width", "σ_x (sample width)", 1e-30, 1e30),
     "classes": Known("classes", _classes),
     "seed": _whole("seed", "Seed", 0, np.iinfo(np.uint32).max),
     "speed": Known("speed", _speed),
