@@ -232,7 +232,7 @@ def test_a_crash_while_saving_leaves_a_whole_file(tmp_path):
         "m = GaussianNeurons(4, width=1.0, domain=(0, 1)).partial_fit(np.random.rand(2000, 200))\n"
         f"while True: m.save({str(path)!r}); print(flush=True)\n"
     )
-    for _ in range(5):
+    for _ in range(3):
         child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
         for _ in range(3):
             child.stdout.readline()

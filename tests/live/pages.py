@@ -28,6 +28,7 @@ def opener(browser):
 
 def start(tab, served, setup):
     """Begin anew with a setup, running."""
+    tab.bring_to_front()  # a tab behind others is drawn once a second
     generation = served.page.run.generation
     served.page.run.order(0, ("start", {"setup": setup.told()}))
     become(
