@@ -62,12 +62,12 @@ bench-peers: .venv-peers/ready  ## what a sample costs beside other libraries, t
 
 .venv/ready-demo: .venv/bin/pip $(SOURCES)
 	@echo "Setting up .venv: compiling the core takes about half a minute."
-	@$(BIN)/pip install --quiet --no-compile --disable-pip-version-check --editable '.[all]'
+	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[all]'
 	@touch $@
 
 .venv/ready-dev: .venv/bin/pip $(SOURCES)
 	@echo "Setting up .venv: compiling the core takes about half a minute."
-	@$(BIN)/pip install --quiet --no-compile --disable-pip-version-check --editable '.[dev]'
+	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@ .venv/ready-demo
 
 .venv-bench/ready: .venv-bench/bin/pip $(SOURCES)
