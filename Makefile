@@ -2,6 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell nproc 2>/dev/null || echo 2)
+# Bytecode is kept, also where the environment says otherwise: tests start hundreds of processes.
+export PYTHONDONTWRITEBYTECODE :=
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard native/*)
 
 .PHONY: demo live test lint format bench bench-quality bench-peers bench-live bench-repulsion pictures help clean

@@ -76,7 +76,7 @@ def test_core_is_reference_for_any_shape(K, D, case, seed):
     [*((case, K, D) for case in CASES for K, D in [(3, 2), (16, 25), (37, 11)]), ("both", 47, 120)],
 )
 def test_core_is_reference_over_thousands_of_samples(case, K, D):
-    centers, widths, x, rule = problem(case, K, D, 10_000 if D < 100 else 3000, seed=K)
+    centers, widths, x, rule = problem(case, K, D, 4000 if D < 100 else 2000, seed=K)
     slow = Neurons.at(centers, widths)
     reference.learn(slow, x, **rule)
     for isa in native.available():
