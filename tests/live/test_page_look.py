@@ -281,6 +281,22 @@ def test_words_can_be_read_in_light_and_dark(request, mode):
         assert (red < 100) == (scheme == "dark")
 
 
+def test_while_one_waits_no_words_lie_upon_others(tab):
+    tab.set_viewport_size({"width": 390, "height": 844})
+    tab.evaluate("document.querySelector('#filters').replaceChildren()")
+    last, below = tab.evaluate(
+        """() => {
+             document.querySelector('#stage').classList.add('waiting');
+             const box = name => document.querySelector(name).getBoundingClientRect();
+             return [box('#waiting p').bottom, box('.below').top];
+           }"""
+    )
+    assert last <= below
+    tab.set_viewport_size({"width": 1280, "height": 860})
+    tab.reload()
+    become(tab, "window.gaussianNeurons?.frame")
+
+
 def test_every_control_has_a_name(tab):
     nameless = tab.evaluate(
         """() => [...document.querySelectorAll('button, input, select, summary, a[href]')]
