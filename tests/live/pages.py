@@ -54,6 +54,16 @@ def drawn(tab):
     tab.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
+def choose_surface(plane, choice):
+    """A kind of surface in the plane, and wait until it is painted."""
+    plane.locator("#surface").select_option(choice)
+    become(
+        plane,
+        f"shown => {PLANE}.surface.shown === shown && {PLANE}.surface.painted === shown",
+        arg=choice != "off",
+    )
+
+
 def setup_of(served):
     return served.ask(lambda trial: trial.setup)
 

@@ -7,7 +7,7 @@ import pytest
 
 from gaussian_neurons.live.sources import Sources, defaults, from_rows
 from gaussian_neurons.theory import cost_surface
-from tests.live.pages import PLANE, become, drawn
+from tests.live.pages import PLANE, become, choose_surface, drawn
 from tests.live.serving import served
 
 pytest.importorskip("playwright.sync_api")
@@ -136,18 +136,9 @@ def test_the_surface_is_drawn_or_not(plane):
     assert min(sizes["sample"], sizes["recent"]) > 1.2 * sizes["off"], sizes
 
 
-def _choose_surface(plane, choice):
-    plane.locator("#surface").select_option(choice)
-    become(
-        plane,
-        f"shown => {PLANE}.surface.shown === shown && {PLANE}.surface.painted === shown",
-        arg=choice != "off",
-    )
-
-
 def _picture_size(plane, choice):
     """How many bytes the plane takes as a picture, with one kind of surface."""
-    _choose_surface(plane, choice)
+    choose_surface(plane, choice)
     drawn(plane)
     return len(plane.evaluate("document.querySelector('#plane').toDataURL()"))
 
@@ -194,7 +185,7 @@ def test_numbers_keep_off_the_circles_of_others(plane):
 )
 def test_a_saved_picture_has_a_title_and_the_lines_of_the_surface(plane, choice, about):
     become(plane, "gaussianNeurons.frame.seen > 200")
-    _choose_surface(plane, choice)
+    choose_surface(plane, choice)
     picture = plane.evaluate(f"{PLANE}.toSVG()")
     root = ElementTree.fromstring(picture)
     texts = ["".join(it.itertext()) for it in root.iter(f"{SVG}text")]

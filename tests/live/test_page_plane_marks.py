@@ -2,18 +2,9 @@
 
 import pytest
 
-from tests.live.pages import PLANE, become, drawn
+from tests.live.pages import PLANE, become, choose_surface, drawn
 
 pytest.importorskip("playwright.sync_api")
-
-
-def _choose_surface(plane, choice):
-    plane.locator("#surface").select_option(choice)
-    become(
-        plane,
-        f"shown => {PLANE}.surface.shown === shown && {PLANE}.surface.painted === shown",
-        arg=choice != "off",
-    )
 
 
 LEGEND = """() => {
@@ -31,7 +22,7 @@ def test_the_legend_has_no_holes_and_the_colours_of_the_picture(plane):
     plane.locator("#pause").click()
     become(plane, f"gaussianNeurons.frame.state === 'paused' && {PLANE}.samples.current !== null")
     for choice, name in (("off", "pushed"), ("sample", "ink"), ("recent", "ink")):
-        _choose_surface(plane, choice)
+        choose_surface(plane, choice)
         drawn(plane)
         gaps, colour = plane.evaluate(LEGEND)
         within = [gap for gap in gaps if gap is not None]
@@ -49,7 +40,7 @@ def test_no_entry_of_the_legend_stands_alone(plane, width, lines):
     plane.locator("#pause").click()
     become(plane, f"gaussianNeurons.frame.state === 'paused' && {PLANE}.samples.current !== null")
     for choice in ("off", "sample", "recent"):
-        _choose_surface(plane, choice)
+        choose_surface(plane, choice)
         drawn(plane)
         gaps, _ = plane.evaluate(LEGEND)
         counts = [1]
@@ -114,7 +105,7 @@ def test_no_tick_is_lost_to_an_arrowhead(plane):
 
 
 def test_no_number_is_cut_by_the_plate_of_the_colour_bar(plane):
-    _choose_surface(plane, "recent")
+    choose_surface(plane, "recent")
     drawn(plane)
     numbers, plate = plane.evaluate(
         f"""async () => {{
