@@ -25,7 +25,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.speed import processor
-from gaussian_neurons.experiments import figure2a, figure4, figure5d, places
+from gaussian_neurons.experiments import figure2a, figure4, figure5d, similarity
 from gaussian_neurons.experiments.layer import Layer
 from gaussian_neurons.live.sources import Sources
 
@@ -101,7 +101,7 @@ def removals(seeds: int) -> None:
             there = []
             for _ in range(2):
                 other.learn(stream, 1_000_000, progress=False)
-                there.append(bool(places.same(other.centers_[other.learned_], center).any()))
+                there.append(bool(similarity.same(other.centers_[other.learned_], center).any()))
             found.append((rank, there))
     print(f"{len(found)} filters of {seeds} seeds, each removed after {SETTLED:,} samples\n")
     print("| filter, by its share | after a million samples | after two |")

@@ -15,8 +15,8 @@ from matplotlib import pyplot as plt
 from sklearn.datasets import make_moons
 
 from gaussian_neurons import GaussianNeurons, plotting, sweep
-from gaussian_neurons.grouping import distinct_rows, joined
-from gaussian_neurons.ladder import LOOKED_AT, thinned
+from gaussian_neurons.clustering.grouping import distinct_rows, joined
+from gaussian_neurons.clustering.ladder import LOOKED_AT, thinned
 from gaussian_neurons.learning import native
 
 OUT = Path(__file__).parent.parent / "docs" / "any-data"

@@ -25,10 +25,19 @@ from scipy.optimize import linear_sum_assignment
 from benchmarks.quality.progress import Progress
 from benchmarks.speed import processor
 from gaussian_neurons import GaussianNeurons
+from gaussian_neurons.base.files import replace_file
 from gaussian_neurons.datasets import ImageSet
 from gaussian_neurons.datasets.fetch import VARIABLE, AbsentData
-from gaussian_neurons.experiments import data, figure2a, figure2c, figure2d, figure2f, figure4, layer, places
-from gaussian_neurons.persistence import replace_file
+from gaussian_neurons.experiments import (
+    data,
+    figure2a,
+    figure2c,
+    figure2d,
+    figure2f,
+    figure4,
+    layer,
+    similarity,
+)
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results" / "repulsion.json"
@@ -73,7 +82,7 @@ class Match:
     filters: int  # learned by the exact model
     pairs: int  # as many as the model with fewer has
     matched: int  # pairs no farther apart than SAME
-    mean: float | None  # distance of the pairs in a pixel, as `places.distance` has it
+    mean: float | None  # distance of the pairs in a pixel, as `similarity.distance` has it
     largest: float | None
     cosine: float | None  # the mean over the pairs, seen from the middle of the domain
 
@@ -137,7 +146,7 @@ class Results:
 
 def match(exact: np.ndarray, other: np.ndarray) -> Match:
     """Pair filters (n, D) with others (m, D), one to one, so that all together are closest."""
-    apart = places.distance(exact[:, None].astype(np.float64), other[None].astype(np.float64))
+    apart = similarity.distance(exact[:, None].astype(np.float64), other[None].astype(np.float64))
     rows, columns = linear_sum_assignment(apart)
     if not len(rows):
         return Match(len(exact), 0, 0, None, None, None)

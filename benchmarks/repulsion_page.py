@@ -16,7 +16,7 @@ from benchmarks.repulsion_cells import (
     whole_up_to,
     yardstick,
 )
-from gaussian_neurons.persistence import replace_file
+from gaussian_neurons.base.files import replace_file
 
 # ---- tables -----------------------------------------------------------------------------------------
 

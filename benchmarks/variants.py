@@ -15,7 +15,8 @@ import numpy as np
 
 from benchmarks.quality.results import score
 from benchmarks.quality.sets import LabelledSet, load
-from gaussian_neurons import GaussianNeurons, ladder
+from gaussian_neurons import GaussianNeurons
+from gaussian_neurons.clustering import ladder
 
 NEURONS = 50
 VARIANTS: dict[str, dict[str, Any]] = {

@@ -9,8 +9,9 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-from gaussian_neurons import GaussianNeurons, persistence
+from gaussian_neurons import GaussianNeurons
 from gaussian_neurons.datasets.synthetic import Mixture
+from gaussian_neurons.model import archive as persistence
 
 IMAGES = np.random.default_rng(0).integers(0, 256, (20, 12, 12), np.uint8)
 X = Mixture(6, seed=1, dtype=np.float64).read(12_000)

@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
-from gaussian_neurons import GaussianNeurons, Neurons, ladder, learner
-from gaussian_neurons.bad_rows import BadRow
+from gaussian_neurons import GaussianNeurons, Neurons
+from gaussian_neurons.base.bad_rows import BadRow
+from gaussian_neurons.clustering import ladder
 from gaussian_neurons.datasets.synthetic import Drifting
 from gaussian_neurons.learning import native
+from gaussian_neurons.model import learner
 from tests.conftest import data_directory
 from tests.runs import comes, interrupt_after, learns, same
 

@@ -13,7 +13,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gaussian_neurons import GaussianNeurons, persistence
+from gaussian_neurons import GaussianNeurons
+from gaussian_neurons.model import archive as persistence
 from gaussian_neurons.sampling import Rows, rows_from_file
 from tests.runs import X, interrupt_after, learns, model_of, same
 from tests.waiting import wait_for

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gaussian_neurons import Neurons
-from gaussian_neurons.clusters import EVENTS, Clusters, Event
+from gaussian_neurons.clustering.numbering import EVENTS, Clusters, Event
 
 LINE = np.array([[0.0], [1.0], [10.0], [11.0], [20.0], [21.0]])  # three clusters of two neurons
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gaussian_neurons import GaussianNeurons, Neurons
-from gaussian_neurons.diagnostics import diagnose, find_twins
+from gaussian_neurons.clustering.diagnosis import diagnose, find_twins
 from gaussian_neurons.sampling import Neighbourhoods, Patches
 
 UNIT = (np.zeros(2), np.ones(2))

@@ -16,7 +16,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from gaussian_neurons import GaussianNeurons, Neurons, ladder
+from gaussian_neurons import GaussianNeurons, Neurons
+from gaussian_neurons.clustering import ladder
 from gaussian_neurons.learning import native, reference
 
 

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from gaussian_neurons.bad_rows import BadRow
+from gaussian_neurons.base.bad_rows import BadRow
 from gaussian_neurons.sampling import rows_from_file, text
 from gaussian_neurons.sampling.piped import rows_from_pipe
 from gaussian_neurons.sampling.text import Csv, JsonLines, NoNumbers

@@ -9,7 +9,7 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics import silhouette_score
 
 from gaussian_neurons import _core
-from gaussian_neurons.grouping import distinct_rows, joined, of_a_cloud, valley
+from gaussian_neurons.clustering.grouping import distinct_rows, joined, of_a_cloud, valley
 
 seeds = st.integers(0, 10**6)
 LINE = np.array([[0.0], [1.0], [10.0], [11.0], [12.0]])

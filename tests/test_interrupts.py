@@ -7,11 +7,16 @@ import signal
 import numpy as np
 import pytest
 
-from gaussian_neurons import GaussianNeurons, interrupts, ladder, learner, persistence, progress, training
-from gaussian_neurons.bad_rows import BadRow
-from gaussian_neurons.checkpoints import Checkpoint
-from gaussian_neurons.clusters import Clusters
-from gaussian_neurons.learner import Learner
+from gaussian_neurons import GaussianNeurons
+from gaussian_neurons.base import interrupts, progress
+from gaussian_neurons.base.bad_rows import BadRow
+from gaussian_neurons.clustering import ladder
+from gaussian_neurons.clustering.numbering import Clusters
+from gaussian_neurons.model import archive as persistence
+from gaussian_neurons.model import learner
+from gaussian_neurons.model import run as training
+from gaussian_neurons.model.checkpoint import Checkpoint
+from gaussian_neurons.model.learner import Learner
 from gaussian_neurons.sampling import Iterated, Rows
 from tests.runs import X, comes, interrupt_after, learns, model_of, same
 

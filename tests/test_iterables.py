@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gaussian_neurons.bad_rows import BadRow
+from gaussian_neurons.base.bad_rows import BadRow
 from gaussian_neurons.sampling import Chunk, Iterated, Rows, Stream, as_stream, iterables
 from gaussian_neurons.sampling.ahead import chunks_ahead
 from gaussian_neurons.sampling.stream import Forward

@@ -5,11 +5,12 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from gaussian_neurons import Neurons, ladder
-from gaussian_neurons.bad_rows import BadRow
-from gaussian_neurons.diagnostics import Winning, winning
-from gaussian_neurons.grouping import joined
-from gaussian_neurons.ladder import (
+from gaussian_neurons import Neurons
+from gaussian_neurons.base.bad_rows import BadRow
+from gaussian_neurons.clustering import ladder
+from gaussian_neurons.clustering.diagnosis import Winning, winning
+from gaussian_neurons.clustering.grouping import joined
+from gaussian_neurons.clustering.ladder import (
     LARGEST_RATE,
     RATE,
     RATIO,
@@ -28,7 +29,7 @@ from gaussian_neurons.ladder import (
     without_noise,
 )
 from gaussian_neurons.learning import native
-from gaussian_neurons.placing import means
+from gaussian_neurons.learning.starts import means
 
 RULE = {"inhibition": 0.3, "learning_rate": 0.05}
 

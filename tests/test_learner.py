@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from gaussian_neurons import GaussianNeurons, Neurons
-from gaussian_neurons.diagnostics import diagnose
-from gaussian_neurons.first_data import automatic_rate, automatic_width
-from gaussian_neurons.learner import Learner, window_for
+from gaussian_neurons.clustering.diagnosis import diagnose
+from gaussian_neurons.model.first_data import automatic_rate, automatic_width
+from gaussian_neurons.model.learner import Learner, window_for
 from tests.test_estimator import blobs
 
 FIXED = {"width": 0.05, "domain": (0, 1), "random_state": 0}

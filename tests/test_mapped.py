@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gaussian_neurons import GaussianNeurons
-from gaussian_neurons.mapped import mapping_of
+from gaussian_neurons.base.memory_maps import mapping_of
 
 ROWS = 2_000_000
 

@@ -15,7 +15,7 @@ from gaussian_neurons.experiments import (
     figure5c,
     layer,
     pictures,
-    places,
+    similarity,
     table1,
 )
 from gaussian_neurons.experiments.catalogue import EXPERIMENTS
@@ -96,9 +96,9 @@ def test_a_removed_filter_that_another_neuron_learns_again():
         centers = np.array(removal["after"]["centers"])
         if removal["relearned"]:
             by = removal["numbers"].index(removal["relearned_by"] + 1)
-            gap = places.distance(centers[by], np.array(result["centers"][removal["neuron"]]))
+            gap = similarity.distance(centers[by], np.array(result["centers"][removal["neuron"]]))
             assert gap == pytest.approx(removal["distance"], abs=1e-5)
-            assert gap <= places.ALIKE
+            assert gap <= similarity.ALIKE
             assert removal["after"]["is_learned"][by]
     assert any(removal["relearned"] for removal in result["removals"])
     alone = replace(config, n_samples_after=2000)

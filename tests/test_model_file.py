@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from gaussian_neurons import GaussianNeurons, model_file, persistence
+from gaussian_neurons import GaussianNeurons
+from gaussian_neurons.model import archive as persistence
+from gaussian_neurons.model import model_file
 from tests.test_any_data import mixture, told
 
 X, LABELS = mixture(5, 2, n=4500)

@@ -13,7 +13,8 @@ import pytest
 from safetensors import safe_open
 from safetensors.numpy import save_file
 
-from gaussian_neurons import GaussianNeurons, persistence
+from gaussian_neurons import GaussianNeurons
+from gaussian_neurons.model import archive as persistence
 from tests.test_estimator import assert_same, blobs
 
 MODELS = {

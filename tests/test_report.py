@@ -9,10 +9,10 @@ import pytest
 from gaussian_neurons.experiments import data, reproduction
 from gaussian_neurons.experiments.catalogue import EXPERIMENTS, chosen
 from gaussian_neurons.experiments.experiment import Claim, Quantity
-from gaussian_neurons.report import document, page
-from gaussian_neurons.report.origin import origin
-from gaussian_neurons.report.strip import strip
-from gaussian_neurons.report.summary import Spread, Standing, Summary, Verdict, seeds_in_words
+from gaussian_neurons.experiments.report import document, page
+from gaussian_neurons.experiments.report.origin import origin
+from gaussian_neurons.experiments.report.strip import strip
+from gaussian_neurons.experiments.report.summary import Spread, Standing, Summary, Verdict, seeds_in_words
 from tests.test_experiments import DATA
 
 # ---- numbers over the seeds -----------------------------------------------------------------------

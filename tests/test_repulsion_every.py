@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gaussian_neurons import GaussianNeurons, Neurons, persistence
+from gaussian_neurons import GaussianNeurons, Neurons
 from gaussian_neurons.experiments.catalogue import EXPERIMENTS
 from gaussian_neurons.learning import native, reference
+from gaussian_neurons.model import archive as persistence
 from gaussian_neurons.sampling import Rows
 from tests.runs import X, model_of, same
 

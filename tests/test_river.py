@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from gaussian_neurons import GaussianNeurons
-from gaussian_neurons.learner import Learner
+from gaussian_neurons.model.learner import Learner
 
 river = pytest.importorskip("river", reason="river is not there: pip install 'gaussian-neurons[river]'")
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gaussian_neurons.bad_rows import BadRow
+from gaussian_neurons.base.bad_rows import BadRow
 from gaussian_neurons.datasets import ImageSet
 from gaussian_neurons.datasets.synthetic import Drifting, Mixture, TwoMoons
 from gaussian_neurons.sampling import (

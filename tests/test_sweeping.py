@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from gaussian_neurons import persistence, plotting, sweep
-from gaussian_neurons.bad_rows import BadRow
+from gaussian_neurons import plotting, sweep
+from gaussian_neurons.base.bad_rows import BadRow
 from gaussian_neurons.datasets.synthetic import Mixture
+from gaussian_neurons.model import archive as persistence
 from gaussian_neurons.sampling import Iterated, Rows
-from gaussian_neurons.sweeping import ladder
-from gaussian_neurons.sweeps import Sweep
+from gaussian_neurons.sweeping import Sweep, ladder
 from tests.runs import interrupt_after
 
 X = Mixture(4, seed=2, dtype=np.float64).read(3000)

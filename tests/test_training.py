@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gaussian_neurons import GaussianNeurons, persistence
-from gaussian_neurons.bad_rows import BadRow
+from gaussian_neurons import GaussianNeurons
+from gaussian_neurons.base.bad_rows import BadRow
+from gaussian_neurons.model import archive as persistence
 from gaussian_neurons.sampling import Iterated, Neighbourhoods, Patches, Rows, rows_from_file
 from tests.runs import IMAGES, X, model_of, same
 
@@ -382,7 +383,8 @@ def test_a_terminal_without_the_extra_is_told_where_a_bar_is_to_be_had():
     text = seen_on_a_terminal("""
 import sys
 sys.modules["tqdm"] = None
-from gaussian_neurons import GaussianNeurons, progress
+from gaussian_neurons import GaussianNeurons
+from gaussian_neurons.base import progress
 from gaussian_neurons.datasets.synthetic import Mixture
 progress.PATIENCE = 0.0
 progress.importlib.util.find_spec = lambda name: None

@@ -17,10 +17,12 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from gaussian_neurons import GaussianNeurons, plotting, svg, watching
+from gaussian_neurons import GaussianNeurons, plotting
 from gaussian_neurons.datasets.synthetic import Mixture
-from gaussian_neurons.svg import Scene, guessed_shape, picture
-from gaussian_neurons.watching import View
+from gaussian_neurons.views import notebook as watching
+from gaussian_neurons.views import svg
+from gaussian_neurons.views.notebook import View
+from gaussian_neurons.views.svg import Scene, guessed_shape, picture
 
 SVG = "{http://www.w3.org/2000/svg}"
 FIXED = {"width": 0.05, "domain": (0, 1), "random_state": 0}

@@ -11,7 +11,7 @@ from benchmarks.peers.kernels import Point, points, widest
 from benchmarks.peers.picture import NAMED
 from benchmarks.peers.results import OURS, Results, Spread, Workload
 from benchmarks.peers.words import exactly, number, table, with_half
-from gaussian_neurons.persistence import replace_file
+from gaussian_neurons.base.files import replace_file
 
 PICTURES = {
     "throughput": "Samples a second of each system",

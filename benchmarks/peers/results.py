@@ -7,7 +7,7 @@ from pathlib import Path
 from statistics import median, quantiles
 from typing import Any, Self
 
-from gaussian_neurons.persistence import replace_file
+from gaussian_neurons.base.files import replace_file
 
 FORMAT = 1
 OURS = "ours-float32"

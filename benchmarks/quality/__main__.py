@@ -22,8 +22,8 @@ from benchmarks.quality.sets import FOLDER, LabelledSet, load
 from benchmarks.quality.summary import cells, lines
 from benchmarks.quality.systems import SYSTEMS, chosen
 from benchmarks.speed import processor
+from gaussian_neurons.base.files import replace_file
 from gaussian_neurons.datasets.fetch import VARIABLE
-from gaussian_neurons.persistence import replace_file
 
 ROOT = Path(__file__).parents[2]
 DOCS, RESULTS = ROOT / "docs", ROOT / "benchmarks" / "results"

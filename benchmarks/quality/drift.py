@@ -17,8 +17,8 @@ from benchmarks.quality.progress import Progress
 from benchmarks.quality.results import score
 from benchmarks.quality.systems import OURS, SYSTEMS, System, Task
 from benchmarks.speed import processor
+from gaussian_neurons.base.files import replace_file
 from gaussian_neurons.datasets.synthetic import Drifting
-from gaussian_neurons.persistence import replace_file
 
 SAMPLES, WINDOW = 100_000, 1_000
 LIMIT = 300.0  # seconds for the whole stream

@@ -12,7 +12,7 @@ from benchmarks.quality.measure import Outcome
 from benchmarks.quality.sets import LabelledSet
 from benchmarks.quality.systems import OURS, Array, System
 from benchmarks.speed import processor
-from gaussian_neurons.persistence import replace_file
+from gaussian_neurons.base.files import replace_file
 from gaussian_neurons.sampling.stream import fingerprint
 
 

@@ -11,14 +11,19 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from gaussian_neurons.config import show_config
     from gaussian_neurons.estimator import GaussianNeurons
-    from gaussian_neurons.state import Neurons
+    from gaussian_neurons.learning.neurons import Neurons
     from gaussian_neurons.sweeping import sweep
 
 __version__ = "0.1.0"
 __all__ = ["GaussianNeurons", "Neurons", "show_config", "sweep"]
 
 # Loaded when they are asked for: scikit-learn takes a second, and the command line often does without.
-_ROOMS = {"GaussianNeurons": "estimator", "Neurons": "state", "show_config": "config", "sweep": "sweeping"}
+_ROOMS = {
+    "GaussianNeurons": "estimator",
+    "Neurons": "learning.neurons",
+    "show_config": "config",
+    "sweep": "sweeping",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -15,18 +15,21 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from gaussian_neurons import answers, model_file, settings, watching
-from gaussian_neurons.clusters import Event, Found
-from gaussian_neurons.diagnostics import Diagnosis
+from gaussian_neurons.base import checks
+from gaussian_neurons.base.memory_maps import mapping_of, release
+from gaussian_neurons.clustering.diagnosis import Diagnosis
+from gaussian_neurons.clustering.numbering import Event, Found
 from gaussian_neurons.estimator_neurons import ChangesNeurons
 from gaussian_neurons.estimator_streams import LearnsFromStreams
-from gaussian_neurons.first_data import Ready
-from gaussian_neurons.learner import DRAWN, Learner
 from gaussian_neurons.learning import native
-from gaussian_neurons.mapped import mapping_of, release
+from gaussian_neurons.learning import responses as answers
+from gaussian_neurons.learning.neurons import Neurons
+from gaussian_neurons.model import model_file, settings
+from gaussian_neurons.model.first_data import Ready
+from gaussian_neurons.model.learner import DRAWN, Learner
 from gaussian_neurons.sampling import Stream
-from gaussian_neurons.state import Neurons
-from gaussian_neurons.watching import Shown
+from gaussian_neurons.views import notebook as watching
+from gaussian_neurons.views.notebook import Shown
 
 Array = NDArray[Any]
 
@@ -114,7 +117,7 @@ class GaussianNeurons(
     cluster_centers_ : (n_clusters_, n_features), where they are
     neuron_clusters_ : (n_neurons,), the number of each neuron's cluster, -1 where it has none
     events_ : the last 1000 events, each (samples seen, "born", "moved" or "retired", number, center)
-    diagnosis_ : the facts behind learned_, see `gaussian_neurons.diagnostics.Diagnosis`
+    diagnosis_ : the facts behind learned_, see `gaussian_neurons.clustering.diagnosis.Diagnosis`
     labels_ : (n_rows,), the clusters of the rows given to `fit`
     n_samples_seen_ : how many samples the model has learned from
     recent_samples_ : (n, n_features), the last 1000 of them, in no particular order
@@ -238,7 +241,7 @@ class GaussianNeurons(
     def draws(self, rows: int) -> int:
         """How many samples `fit` draws from so many rows."""
         if not isinstance(self.max_samples, str):
-            return settings.whole_number("max_samples", self.max_samples)
+            return checks.whole_number("max_samples", self.max_samples)
         if self.max_samples != "auto":
             raise ValueError(f"max_samples must be a whole number or 'auto', got {self.max_samples!r}.")
         is_ladder = isinstance(self.width, str) and self.width_learning_rate == 0
@@ -275,7 +278,7 @@ class GaussianNeurons(
         ----------
         false_alarms : part of the rows like those seen that may be called new, from 0 to 1
         """
-        part = settings.number("false_alarms", false_alarms, least=0.0, most=1.0)
+        part = checks.number("false_alarms", false_alarms, least=0.0, most=1.0)
         check_is_fitted(self)
         return float(np.quantile(self._scores(self._learner.samples), part))
 
@@ -449,7 +452,7 @@ class GaussianNeurons(
     ) -> Array | None:
         if sample_width is not None:
             dtype = x.dtype if first else self._learner.recent.dtype
-            return settings.checked_sample_widths(sample_width, len(x), dtype)
+            return checks.checked_sample_widths(sample_width, len(x), dtype)
         if given.width_learning_rate > 0:
             raise ValueError(
                 f"sample_width is needed where widths are learned "
@@ -468,7 +471,7 @@ class GaussianNeurons(
         if not first and self._are_plain_rows(X):
             return X  # type: ignore[no-any-return]
         rows: Array = validate_data(self, X, reset=first, dtype="numeric", ensure_all_finite=False)
-        return settings.as_numbers(rows)
+        return checks.as_numbers(rows)
 
     def _are_plain_rows(self, X: Any) -> bool:
         """Whether scikit-learn's checks, which take longer than a row does, would find nothing to say."""

@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from gaussian_neurons import settings
-from gaussian_neurons.interrupts import held_back
-from gaussian_neurons.learner import Learner
-from gaussian_neurons.watching import Shown, Watched
+from gaussian_neurons.base import checks
+from gaussian_neurons.base.interrupts import held_back
+from gaussian_neurons.model import settings
+from gaussian_neurons.model.learner import Learner
+from gaussian_neurons.views.notebook import Shown, Watched
 
 
 class ChangesNeurons(Watched):
@@ -43,14 +44,14 @@ class ChangesNeurons(Watched):
             raise ValueError("give n_neurons or centers, not both.")
         placed = None
         if centers is not None:
-            placed = settings.checked_centers("centers", centers, None, self.n_features_in_)
+            placed = checks.checked_centers("centers", centers, None, self.n_features_in_)
             n_neurons = len(placed)
-        count = settings.whole_number("n_neurons", 1 if n_neurons is None else n_neurons)
+        count = checks.whole_number("n_neurons", 1 if n_neurons is None else n_neurons)
         given = self._settings()
         if width is None:
             width = self._learner.now(given).neurons.start_widths[0]
         with Shown(self), held_back():
-            self._learner.add(placed, count, settings.checked_widths(width, count), given)
+            self._learner.add(placed, count, checks.checked_widths(width, count), given)
             self._labels = None
         return self
 
@@ -66,7 +67,7 @@ class ChangesNeurons(Watched):
         check_is_fitted(self)
         count = len(self.centers_)
         stays = np.ones(count, bool)
-        stays[settings.checked_indices(indices, count)] = False
+        stays[checks.checked_indices(indices, count)] = False
         if not stays.any():
             raise ValueError(f"cannot remove all {count} neurons: at least one must stay.")
         with Shown(self), held_back():
@@ -104,19 +105,19 @@ class ChangesNeurons(Watched):
         """
         check_is_fitted(self)
         count = len(self.centers_)
-        which = settings.checked_indices(indices, count) % count
+        which = checks.checked_indices(indices, count) % count
         if len(np.unique(which)) < len(which):
             raise ValueError(f"indices must name each neuron once, got {indices!r}.")
         if centers is None and width is None:
             raise ValueError("nothing to change: give centers, width, or both.")
         placed = None
         if centers is not None:
-            placed = settings.checked_centers("centers", centers, None, self.n_features_in_)
+            placed = checks.checked_centers("centers", centers, None, self.n_features_in_)
             if len(placed) != len(which):
                 raise ValueError(
                     f"centers must have a row for each of the {len(which)} neurons, got {len(placed)}."
                 )
-        widths = None if width is None else settings.checked_widths(width, len(which))
+        widths = None if width is None else checks.checked_widths(width, len(which))
         with Shown(self), held_back():
             self._learner.move(which, placed, widths, self._settings())
             self._labels = None
@@ -135,14 +136,14 @@ class ChangesNeurons(Watched):
         """
         with Shown(self), self._unchanged_on_error():
             self.__dict__.pop("feature_names_in_", None)
-            self.n_features_in_ = settings.whole_number("n_features", n_features)
+            self.n_features_in_ = checks.whole_number("n_features", n_features)
             given = self._settings()
             if given.needs_first_data:
                 raise ValueError(
                     "where neurons start depends on the first data here. Give a width, a domain and, where "
                     "widths are learned, a learning_rate, and init='uniform' or an array."
                 )
-            self._learner = self._start(np.empty((0, n_features), settings.checked_precision(dtype)))
+            self._learner = self._start(np.empty((0, n_features), checks.checked_precision(dtype)))
             self._labels = None
             self._learner.settle(given)
         return self

@@ -10,10 +10,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from gaussian_neurons import model_file, persistence, settings, training
-from gaussian_neurons.learner import Learner
+from gaussian_neurons.base import checks
+from gaussian_neurons.model import archive as persistence
+from gaussian_neurons.model import model_file, settings
+from gaussian_neurons.model import run as training
+from gaussian_neurons.model.learner import Learner
 from gaussian_neurons.sampling import as_stream
-from gaussian_neurons.watching import Shown, Watched, audience
+from gaussian_neurons.views.notebook import Shown, Watched, audience
 
 Array = NDArray[Any]
 
@@ -118,7 +121,7 @@ class _Streamed:
             model._labels = None
             if first:
                 model._learner = model._start(x)
-            model._learner.learn(settings.as_numbers(x), own, given, audience(model))
+            model._learner.learn(checks.as_numbers(x), own, given, audience(model))
 
     def received(self) -> int:
         return self.model._learner.received if self.model.__sklearn_is_fitted__() else 0

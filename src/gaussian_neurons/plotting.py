@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gaussian_neurons.sweeps import FAILED, Sweep
+from gaussian_neurons.sweeping import FAILED, Sweep
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

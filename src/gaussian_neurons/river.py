@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gaussian_neurons.base.interrupts import held_back
 from gaussian_neurons.estimator import GaussianNeurons
-from gaussian_neurons.interrupts import held_back
 
 try:
     from river import base

@@ -9,7 +9,7 @@ import pytest
 from pyarrow import parquet
 
 from gaussian_neurons import GaussianNeurons
-from gaussian_neurons.cli.trouble import told
+from gaussian_neurons.cli.errors import told
 from tests.cli.calls import call, good, refused, write_csv
 
 

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from gaussian_neurons.experiments import places
+from gaussian_neurons.experiments import similarity
 from gaussian_neurons.live.sources import Sources, defaults
 from tests.live.pages import again, become, drawn, pictures, seen, setup_of
 from tests.live.serving import served
@@ -251,7 +251,7 @@ def test_removing_a_filter_of_figure_2a_is_followed_by_its_being_learned_again(t
             become(tab, "id => !gaussianNeurons.frame.ids.includes(id)", arg=int(ids[which]))
             become(tab, "n => gaussianNeurons.frame.seen > n + 1000000", arg=seen(tab))
             after, still, _ = _filters(tab)
-            relearned.append(bool(places.same(after[still], centers[which]).any()))
+            relearned.append(bool(similarity.same(after[still], centers[which]).any()))
         assert tab.trouble == []
     assert sum(relearned) > len(relearned) / 2, relearned
 

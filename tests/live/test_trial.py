@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gaussian_neurons import GaussianNeurons
-from gaussian_neurons.experiments import places
+from gaussian_neurons.experiments import similarity
 from gaussian_neurons.live.script import MOST_LETTERS, MOST_NOTES
 from gaussian_neurons.live.setup import Setup
 from gaussian_neurons.live.sources import MOST_POINTS as MOST_IN_THE_PLANE
@@ -78,7 +78,7 @@ def test_a_pattern_that_is_learned_again_is_told_once(trial):
     taught(trial, 20_000)  # it stays there, and answers
     found = trial.found_again()
     assert [old for old, _ in found] == [number]
-    assert places.same(trial.model.centers_[trial.index(found[0][1])], center)
+    assert similarity.same(trial.model.centers_[trial.index(found[0][1])], center)
     assert trial.found_again() == []
 
 

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from gaussian_neurons.cli.errors import told, warn
 from gaussian_neurons.cli.options import (
     REPULSION_EVERY,
     Columns,
@@ -24,7 +25,6 @@ from gaussian_neurons.cli.options import (
     number_or_auto,
     strength_or_auto,
 )
-from gaussian_neurons.cli.trouble import told, warn
 
 # What learns is imported by each command: it takes a second, in which --help and typing errors are answered.
 
@@ -238,8 +238,8 @@ def info(
       gaussian-neurons info model.safetensors
       gaussian-neurons info model.safetensors --json | jq .clusters
     """
-    from gaussian_neurons import model_file
     from gaussian_neurons.cli import steps, tables
+    from gaussian_neurons.model import model_file
 
     learned = steps.load(model)
     found = tables.facts(learned, model_file.load(Path(model).expanduser()), model)

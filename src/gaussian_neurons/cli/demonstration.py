@@ -7,7 +7,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from gaussian_neurons.cli.trouble import require, told
+from gaussian_neurons.cli.errors import require, told
 
 
 @told()

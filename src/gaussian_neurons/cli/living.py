@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
+from gaussian_neurons.cli.errors import require, told, warn
 from gaussian_neurons.cli.options import Columns, Exclude, FormatOption, Header
-from gaussian_neurons.cli.trouble import require, told, warn
 
 if TYPE_CHECKING:
     from gaussian_neurons.cli.reading import Data

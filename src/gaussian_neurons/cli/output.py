@@ -12,7 +12,7 @@ from typing import TextIO
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from gaussian_neurons import persistence
+from gaussian_neurons.base.files import try_to_write
 
 PATIENCE = 1.0  # seconds without a bar
 LOOK_EVERY = 0.1  # seconds
@@ -25,7 +25,7 @@ def require_free(out: Path, force: bool, *inputs: str | Path | None, option: str
             raise ValueError(f"{option} {str(out)!r} is also what is read here: choose another name.")
     if out.exists() and not force and not out.is_dir():
         raise ValueError(f"{str(out)!r} exists already. Choose another {option}, or replace it with --force.")
-    persistence.try_to_write(out)
+    try_to_write(out)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gaussian_neurons.bad_rows import BadRow
+from gaussian_neurons.base.bad_rows import BadRow
 from gaussian_neurons.sampling import Chunk, Stream, rows_from_file, rows_from_pipe
 from gaussian_neurons.sampling.files import TextRows
 from gaussian_neurons.sampling.stream import joined

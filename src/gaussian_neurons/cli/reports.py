@@ -6,13 +6,13 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from gaussian_neurons.base.files import try_to_write
 from gaussian_neurons.experiments import results
 from gaussian_neurons.experiments.catalogue import EXPERIMENTS
+from gaussian_neurons.experiments.report import document, page
+from gaussian_neurons.experiments.report.origin import origin
+from gaussian_neurons.experiments.report.summary import LEGEND, Summary
 from gaussian_neurons.experiments.reproduction import Plan, collected
-from gaussian_neurons.persistence import try_to_write
-from gaussian_neurons.report import document, page
-from gaussian_neurons.report.origin import origin
-from gaussian_neurons.report.summary import LEGEND, Summary
 
 
 class Pending:

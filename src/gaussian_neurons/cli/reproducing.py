@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from gaussian_neurons.cli.trouble import require, sentence, told
+from gaussian_neurons.cli.errors import require, sentence, told
 
 OUT = Path("reproduction")
 MOST_SEEDS = 10_000
@@ -135,7 +135,7 @@ def reproduce(
     from gaussian_neurons.datasets.fetch import AbsentData
     from gaussian_neurons.experiments import reproduction
     from gaussian_neurons.experiments.catalogue import chosen
-    from gaussian_neurons.report.origin import in_words
+    from gaussian_neurons.experiments.report.origin import in_words
 
     plan = reproduction.Plan(
         chosen(names or ["all"]),

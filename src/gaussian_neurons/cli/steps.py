@@ -10,8 +10,8 @@ import numpy as np
 
 from gaussian_neurons import GaussianNeurons
 from gaussian_neurons.cli import output, reading, tables
+from gaussian_neurons.cli.errors import told, warn
 from gaussian_neurons.cli.reading import Data, Opened
-from gaussian_neurons.cli.trouble import told, warn
 from gaussian_neurons.estimator import LEAST_DRAWS
 from gaussian_neurons.sampling import Chunk
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from gaussian_neurons.cli.errors import require, told, warn
 from gaussian_neurons.cli.options import (
     REPULSION_EVERY,
     Columns,
@@ -20,10 +21,9 @@ from gaussian_neurons.cli.options import (
     checked_number,
     number_or_auto,
 )
-from gaussian_neurons.cli.trouble import require, told, warn
 
 if TYPE_CHECKING:
-    from gaussian_neurons.sweeps import Sweep
+    from gaussian_neurons.sweeping import Sweep
 
 PICTURES = (".png", ".svg", ".pdf")
 DPI = 160
@@ -159,8 +159,8 @@ def sweep(
       gaussian-neurons sweep big.parquet --widths 0.5,1,2 --inhibitions 0.5,1 \\
           -o map.svg --json map.json
     """
-    from gaussian_neurons import persistence
     from gaussian_neurons import sweep as learn_all
+    from gaussian_neurons.base.files import replace_file
     from gaussian_neurons.cli import output, steps, tables
     from gaussian_neurons.cli.reading import Data
 
@@ -191,9 +191,9 @@ def sweep(
     seconds = time.monotonic() - began
     _warn_of_failures(found)
     if json_ is not None:
-        persistence.replace_file(json_, tables.as_json(found.to_dict()).encode())
+        replace_file(json_, tables.as_json(found.to_dict()).encode())
     if out is not None:
-        persistence.replace_file(out, _picture(found, out.suffix.lower()[1:], Path(data).name))
+        replace_file(out, _picture(found, out.suffix.lower()[1:], Path(data).name))
     written = " and ".join(str(path) for path in (out, json_) if path is not None)
     tables.print_lines(
         steps.size(len(x), opened),

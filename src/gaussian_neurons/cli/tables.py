@@ -12,8 +12,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from gaussian_neurons import GaussianNeurons, model_file
-from gaussian_neurons.sweeps import Sweep
+from gaussian_neurons import GaussianNeurons
+from gaussian_neurons.model import model_file
+from gaussian_neurons.sweeping import Sweep
 
 Array = NDArray[Any]
 

@@ -7,11 +7,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gaussian_neurons.base.checks import (
+    checked_centers,
+    checked_precision,
+    checked_seed,
+    number,
+    whole_number,
+)
 from gaussian_neurons.datasets.places import apart, directions, ways
 from gaussian_neurons.sampling import native
 from gaussian_neurons.sampling.reference import NOISE, PLACE, SYNTHETIC
 from gaussian_neurons.sampling.stream import Chunk, Stream, fingerprint
-from gaussian_neurons.settings import checked_centers, checked_precision, checked_seed, number, whole_number
 
 Array = NDArray[Any]
 Labels = NDArray[np.int64]

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gaussian_neurons.experiments import claims, layer, pictures, places
+from gaussian_neurons.experiments import claims, layer, pictures, similarity
 from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result, learned
 from gaussian_neurons.experiments.lab import Lab
 
@@ -38,8 +38,8 @@ def moved(before: Result, after: Result) -> Result:
             {"neuron": int(k), "distance": d, "still_learned": after["is_learned"][k], "same": same}
             for k, d, same in zip(
                 numbers,
-                layer.rounded(places.distance(now, then)[numbers]),
-                places.same(now, then)[numbers].tolist(),
+                layer.rounded(similarity.distance(now, then)[numbers]),
+                similarity.same(now, then)[numbers].tolist(),
                 strict=True,
             )
         ],

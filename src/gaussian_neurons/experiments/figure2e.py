@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gaussian_neurons import GaussianNeurons
-from gaussian_neurons.experiments import layer, pictures, places
+from gaussian_neurons.experiments import layer, pictures, similarity
 from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result
 from gaussian_neurons.experiments.lab import Lab
 from gaussian_neurons.sampling import Stream
@@ -49,21 +49,21 @@ def without(
     candidates = np.flatnonzero(after["is_learned"])
     found: Result = {"nearest": None, "had_learned": None, "distance": None, "relearned": False}
     if len(candidates):
-        nearest = int(candidates[np.argmin(places.distance(now[candidates], removed))])
+        nearest = int(candidates[np.argmin(similarity.distance(now[candidates], removed))])
         found = {
             "nearest": int(left[nearest]),
             "had_learned": bool(before["is_learned"][left[nearest]]),  # another pattern, before
-            "distance": float(places.distance(now[nearest], removed)),
-            "relearned": bool(places.same(now[nearest], removed)),
+            "distance": float(similarity.distance(now[nearest], removed)),
+            "relearned": bool(similarity.same(now[nearest], removed)),
         }
     found["relearned_by"] = found["nearest"] if found["relearned"] else None
     return {
         "neuron": neuron,
         **found,
         "others": left[others].tolist(),
-        "others_moved": layer.rounded(places.distance(now[others], old)),
-        "others_same": places.same(now[others], old).tolist(),
-        "others_known": [bool(places.same(now[candidates], filter).any()) for filter in old],
+        "others_moved": layer.rounded(similarity.distance(now[others], old)),
+        "others_same": similarity.same(now[others], old).tolist(),
+        "others_known": [bool(similarity.same(now[candidates], filter).any()) for filter in old],
         "numbers": (left + 1).tolist(),
         "after": after,
     }

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gaussian_neurons import GaussianNeurons
-from gaussian_neurons.experiments import claims, figure2f, layer, pictures, places
+from gaussian_neurons.experiments import claims, figure2f, layer, pictures, similarity
 from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result, learned
 from gaussian_neurons.experiments.lab import Lab
 from gaussian_neurons.sampling import Stream
@@ -44,7 +44,7 @@ def kept_and_added(
     then, now = np.array(before["centers"]), np.array(after["centers"])
     known, knows = np.array(before["is_learned"], bool), np.array(after["is_learned"], bool)
     to_ones, to_twos = (model.transform(s.seek(UNSEEN).read(LOOKED_AT)).mean(axis=0) for s in (ones, twos))
-    moved, alike = places.distance(now, then), places.same(now, then)
+    moved, alike = similarity.distance(now, then), similarity.same(now, then)
     return {
         "kept": [
             {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gaussian_neurons.diagnostics import domain_distance
+from gaussian_neurons.clustering.diagnosis import domain_distance
 from gaussian_neurons.experiments import layer, pictures
 from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result, compared
 from gaussian_neurons.experiments.lab import Lab

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gaussian_neurons.experiments import layer, pictures, places
+from gaussian_neurons.experiments import layer, pictures, similarity
 from gaussian_neurons.experiments.experiment import Claim, Experiment, Result, compared, learned
 
 if TYPE_CHECKING:
@@ -44,8 +44,8 @@ def alike(one: Result, other: Result) -> Result:
     """The learned filters of two results, pair by pair."""
     places_of = [layer.learned_centers(result) for result in (one, other)]
     widths_of = [np.array(result["widths"])[np.array(result["is_learned"], bool)] for result in (one, other)]
-    first, second = places.paired(*places_of)
-    apart = places.distance(places_of[0][first], places_of[1][second])
+    first, second = similarity.paired(*places_of)
+    apart = similarity.distance(places_of[0][first], places_of[1][second])
     widths = widths_of[0][first], widths_of[1][second]
     unlike = np.abs(widths[0] - widths[1]) / np.maximum(*widths)
     as_many = len(places_of[0]) == len(places_of[1])
@@ -54,7 +54,7 @@ def alike(one: Result, other: Result) -> Result:
         "as_many": as_many,
         "distances": layer.rounded(apart),
         "width_differences": layer.rounded(unlike),
-        "same_filters": bool(as_many and (apart <= places.ALIKE).all()),
+        "same_filters": bool(as_many and (apart <= similarity.ALIKE).all()),
         "same_widths": bool(as_many and (unlike <= ALIKE).all()),
     }
 

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gaussian_neurons import GaussianNeurons
+from gaussian_neurons.clustering.diagnosis import Diagnosis
 from gaussian_neurons.datasets import ImageSet
-from gaussian_neurons.diagnostics import Diagnosis
 from gaussian_neurons.experiments.experiment import Result
 from gaussian_neurons.experiments.lab import Lab
 from gaussian_neurons.sampling import Neighbourhoods, Patches, Stream

@@ -14,13 +14,13 @@ from typing import Any
 import joblib
 import numpy as np
 
+from gaussian_neurons.base.interrupts import deaf_children
 from gaussian_neurons.experiments import provenance, results
 from gaussian_neurons.experiments.catalogue import EXPERIMENTS
 from gaussian_neurons.experiments.data import FULL
 from gaussian_neurons.experiments.experiment import Experiment, Result
 from gaussian_neurons.experiments.lab import Lab
 from gaussian_neurons.experiments.results import Question
-from gaussian_neurons.interrupts import deaf_children
 
 DPI = 200
 

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from gaussian_neurons.base.files import replace_file, sweep
 from gaussian_neurons.datasets import ImageSet
 from gaussian_neurons.datasets.fetch import AbsentData
 from gaussian_neurons.experiments import provenance
@@ -15,7 +16,6 @@ from gaussian_neurons.experiments.catalogue import EXPERIMENTS
 from gaussian_neurons.experiments.data import load
 from gaussian_neurons.experiments.experiment import Experiment, Result
 from gaussian_neurons.experiments.lab import Lab
-from gaussian_neurons.persistence import replace_file, sweep
 
 EMPTY: Result = {"learned": None, "domain_distance": None, "cosine": None, "widths": None}
 

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gaussian_neurons import _core
-from gaussian_neurons.bad_rows import bad_width
-from gaussian_neurons.learning.trouble import diverged, not_finite
-from gaussian_neurons.mapped import mapping_of, release
-from gaussian_neurons.state import Neurons, unchanged_on_error
+from gaussian_neurons.base.bad_rows import bad_width
+from gaussian_neurons.base.memory_maps import mapping_of, release
+from gaussian_neurons.learning.errors import diverged, not_finite
+from gaussian_neurons.learning.neurons import Neurons, unchanged_on_error
 
 VARIABLE = "GAUSSIAN_NEURONS_ISA"
 NUMBERS_AT_ONCE = 1 << 20  # numbers in a block of rows, where a block must be copied or answered whole

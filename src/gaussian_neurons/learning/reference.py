@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gaussian_neurons.learning.trouble import diverged
-from gaussian_neurons.state import Neurons, unchanged_on_error
+from gaussian_neurons.learning.errors import diverged
+from gaussian_neurons.learning.neurons import Neurons, unchanged_on_error
 
 Array = NDArray[Any]  # float64
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gaussian_neurons import GaussianNeurons
-from gaussian_neurons.experiments import places
+from gaussian_neurons.experiments import similarity
 
 Array = NDArray[Any]
 
@@ -48,6 +48,6 @@ class Lost:
         """Which neurons stand where that one stood, (K,)."""
         centers = self._model.centers_
         if self._are_pixels:
-            return places.same(centers, center)
+            return similarity.same(centers, center)
         alike: Array = np.exp(-((centers - center) ** 2).sum(axis=1) / width) > ALIKE
         return alike

@@ -14,8 +14,8 @@ from gaussian_neurons.datasets.fetch import AbsentData
 from gaussian_neurons.datasets.synthetic import Mixture
 from gaussian_neurons.experiments import figure1, figure2a, figure4
 from gaussian_neurons.experiments.layer import Layer
-from gaussian_neurons.first_data import RATE, automatic_width
 from gaussian_neurons.live.setup import MOST_SIZE, Setup, limit
+from gaussian_neurons.model.first_data import RATE, automatic_width
 from gaussian_neurons.sampling import Neighbourhoods, Patches, Rows, Stream
 
 Array = NDArray[Any]

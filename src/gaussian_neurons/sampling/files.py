@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gaussian_neurons.mapped import mapping_of, release
+from gaussian_neurons.base.memory_maps import mapping_of, release
 from gaussian_neurons.sampling.stream import Chunk, Forward, Stream, in_precision
 from gaussian_neurons.sampling.text import Csv, Format, JsonLines, NoNumbers, chosen, parsed
 

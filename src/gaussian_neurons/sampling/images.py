@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gaussian_neurons.base.checks import checked_precision, checked_seed, number, whole_number
 from gaussian_neurons.sampling import native
 from gaussian_neurons.sampling.stream import Chunk, Stream, fingerprint
-from gaussian_neurons.settings import checked_precision, checked_seed, number, whole_number
 
 Array = NDArray[Any]
 

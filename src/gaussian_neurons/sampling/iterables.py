@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gaussian_neurons.bad_rows import BadRow
+from gaussian_neurons.base.bad_rows import BadRow
+from gaussian_neurons.base.checks import as_numbers
 from gaussian_neurons.sampling.rows import Rows
 from gaussian_neurons.sampling.stream import Chunk, Stream, in_precision, joined
-from gaussian_neurons.settings import as_numbers
 
 Array = NDArray[Any]
 

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gaussian_neurons.mapped import mapping_of, release
+from gaussian_neurons.base.checks import as_numbers, checked_sample_widths, checked_seed, whole_number
+from gaussian_neurons.base.memory_maps import mapping_of, release
 from gaussian_neurons.sampling import native
 from gaussian_neurons.sampling.reference import SHUFFLE
 from gaussian_neurons.sampling.stream import Chunk, Stream, fingerprint
-from gaussian_neurons.settings import as_numbers, checked_sample_widths, checked_seed, whole_number
 
 Array = NDArray[Any]
 

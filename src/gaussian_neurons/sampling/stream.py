@@ -10,8 +10,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from gaussian_neurons.bad_rows import BadRow
-from gaussian_neurons.settings import whole_number
+from gaussian_neurons.base.bad_rows import BadRow
+from gaussian_neurons.base.checks import whole_number
 
 Array = NDArray[Any]
 

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gaussian_neurons.answers import nearest
-from gaussian_neurons.state import Neurons
+from gaussian_neurons.learning.neurons import Neurons
+from gaussian_neurons.learning.responses import nearest
 
 Array = NDArray[Any]
 

@@ -10,14 +10,14 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from gaussian_neurons import model_file
-from gaussian_neurons.bad_rows import BadRow
-from gaussian_neurons.checkpoints import ON_WRITE_ERROR, Checkpoint, Reached
-from gaussian_neurons.interrupts import held_back
-from gaussian_neurons.progress import Bar, somebody_looks
+from gaussian_neurons.base.bad_rows import BadRow
+from gaussian_neurons.base.checks import one_of, whole_number
+from gaussian_neurons.base.interrupts import held_back
+from gaussian_neurons.base.progress import Bar, somebody_looks
+from gaussian_neurons.model import model_file
+from gaussian_neurons.model.checkpoint import ON_WRITE_ERROR, Checkpoint, Reached
 from gaussian_neurons.sampling.ahead import chunks_ahead
 from gaussian_neurons.sampling.stream import Chunk, Stream
-from gaussian_neurons.settings import one_of, whole_number
 
 Array = NDArray[Any]
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gaussian_neurons.experiments.data import SAMPLE
-from gaussian_neurons.report.summary import Summary, seeds_in_words
+from gaussian_neurons.experiments.report.summary import Summary, seeds_in_words
 
 OF_SAMPLES = (
     "These are not the paper's data: the MNIST experiments ran on 5,000 bundled digits, the colour "

@@ -7,9 +7,9 @@ from time import monotonic
 from typing import Any, Self, cast
 from uuid import uuid4
 
-from gaussian_neurons import settings
-from gaussian_neurons.learner import Learner
-from gaussian_neurons.svg import WAITING, Scene, checked_shape, picture
+from gaussian_neurons.base.checks import number
+from gaussian_neurons.model.learner import Learner
+from gaussian_neurons.views.svg import WAITING, Scene, checked_shape, picture
 
 Show = Callable[[str, str], Any]  # takes a picture, HTML, and the same in words
 
@@ -31,7 +31,7 @@ class View:
     """
 
     def __init__(self, model: "Watched", shape: Any, every: float, show: Show) -> None:
-        self._shape, self._every = checked_shape(shape), settings.number("every", every, least=0.0)
+        self._shape, self._every = checked_shape(shape), number("every", every, least=0.0)
         self._show, self._next, self._is_late = show, 0.0, False
         self._model = weakref.ref(model, lambda _: self._end())
         self._error: Exception | None = None

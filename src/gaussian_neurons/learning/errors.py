@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from gaussian_neurons.bad_rows import BadRow
-from gaussian_neurons.state import Neurons
+from gaussian_neurons.base.bad_rows import BadRow
+from gaussian_neurons.learning.neurons import Neurons
 
 
 def diverged(neurons: Neurons, neuron: int, learning_rate: float) -> FloatingPointError:

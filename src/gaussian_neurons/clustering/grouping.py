@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gaussian_neurons import _core
-from gaussian_neurons.answers import nearest
 from gaussian_neurons.learning import native
-from gaussian_neurons.placing import means, means_of
+from gaussian_neurons.learning.responses import nearest
+from gaussian_neurons.learning.starts import means, means_of
 
 Array = NDArray[Any]
 Labels = NDArray[np.int64]

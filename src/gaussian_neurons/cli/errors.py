@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from gaussian_neurons.bad_rows import BadRow
+from gaussian_neurons.base.bad_rows import BadRow
 
 MISTAKE = 1
 INTERRUPTED = 130  # 128 + SIGINT, as a shell has it

@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gaussian_neurons import persistence
-from gaussian_neurons.clusters import KINDS, Clusters, Event
-from gaussian_neurons.first_data import INHIBITION, Ready
-from gaussian_neurons.ladder import Layer
-from gaussian_neurons.learner import Learner, window_for
-from gaussian_neurons.settings import one_of
-from gaussian_neurons.state import Neurons
+from gaussian_neurons.base.checks import one_of
+from gaussian_neurons.clustering.ladder import Layer
+from gaussian_neurons.clustering.numbering import KINDS, Clusters, Event
+from gaussian_neurons.learning.neurons import Neurons
+from gaussian_neurons.model import archive
+from gaussian_neurons.model.first_data import INHIBITION, Ready
+from gaussian_neurons.model.learner import Learner, window_for
 
 Array = NDArray[Any]
 
@@ -65,17 +65,17 @@ def plain_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Parameters as JSON has them, to compare: an array by its hash, a generator by its kind."""
     arrays: dict[str, Array] = {}
     plain = {name: _plain(name, value, None, arrays) for name, value in parameters.items()}
-    return plain | {name: persistence.digest({name: array}, {}) for name, array in arrays.items()}
+    return plain | {name: archive.digest({name: array}, {}) for name, array in arrays.items()}
 
 
 def write(path: str | os.PathLike[str], what: Contents, run: Mapping[str, Any] | None = None) -> None:
     """Write a model file, or with a run, a checkpoint."""
-    persistence.write(path, what.arrays, what.facts if run is None else {**what.facts, "run": dict(run)})
+    archive.write(path, what.arrays, what.facts if run is None else {**what.facts, "run": dict(run)})
 
 
 def load(path: str | os.PathLike[str]) -> Loaded:
     """Read what `write` wrote."""
-    arrays, facts = persistence.read(path)
+    arrays, facts = archive.read(path)
     try:
         facts["parameters"] = LATER | facts["parameters"]
         parameters = {name: _from_plain(value, arrays) for name, value in facts["parameters"].items()}
@@ -106,7 +106,7 @@ def load(path: str | os.PathLike[str]) -> Loaded:
         raise ValueError(
             f"{os.fspath(path)!r} is not a complete model ({error}). Use a file that save() wrote."
         ) from error
-    return Loaded(parameters, learner, attributes, run, persistence.digest(arrays, facts))
+    return Loaded(parameters, learner, attributes, run, archive.digest(arrays, facts))
 
 
 def _put(ready: Ready, arrays: dict[str, Array], facts: dict[str, Any]) -> None:

@@ -9,14 +9,14 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from gaussian_neurons.base.files import replace_file
 from gaussian_neurons.experiments.catalogue import EXPERIMENTS
 from gaussian_neurons.experiments.experiment import Result
 from gaussian_neurons.experiments.pictures import thumbnail
-from gaussian_neurons.persistence import replace_file
+from gaussian_neurons.experiments.report.origin import FOOTNOTE, Origin
+from gaussian_neurons.experiments.report.strip import strip
+from gaussian_neurons.experiments.report.summary import Spread, Summary, seeds_in_words
 from gaussian_neurons.plotting import INK
-from gaussian_neurons.report.origin import FOOTNOTE, Origin
-from gaussian_neurons.report.strip import strip
-from gaussian_neurons.report.summary import Spread, Summary, seeds_in_words
 
 WIDE = 25  # neurons from which on a small picture is given more room
 
@@ -28,7 +28,7 @@ def write(path: Path, summaries: Sequence[Summary], origin: Origin) -> None:
 
 def page(summaries: Sequence[Summary], origin: Origin, folder: Path) -> str:
     """The page as text."""
-    style = (files("gaussian_neurons.report") / "page.css").read_text(encoding="utf-8")
+    style = (files("gaussian_neurons.experiments.report") / "page.css").read_text(encoding="utf-8")
     sections = "\n".join(_section(summary, folder) for summary in summaries)
     return f"""<!doctype html>
 <html lang="en">

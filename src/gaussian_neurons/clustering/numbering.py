@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from gaussian_neurons.answers import strongest
-from gaussian_neurons.state import Neurons
+from gaussian_neurons.learning.neurons import Neurons
+from gaussian_neurons.learning.responses import strongest
 
 Array = NDArray[Any]
 Labels = NDArray[np.int64]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gaussian_neurons import settings
+from gaussian_neurons.base.checks import whole_number
 
 Array = NDArray[Any]
 Pixels = NDArray[np.uint8]
@@ -75,7 +75,7 @@ def checked_shape(shape: Any) -> tuple[int, ...] | None:
     if shape is None:
         return None
     try:
-        sides = tuple(settings.whole_number("shape", side) for side in shape)
+        sides = tuple(whole_number("shape", side) for side in shape)
     except (TypeError, ValueError):
         sides = ()
     if len(sides) not in (1, 2, 3) or (len(sides) == 3 and sides[2] != 3):

@@ -4,10 +4,10 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from gaussian_neurons.persistence import replace_file
-from gaussian_neurons.report.origin import FOOTNOTE, Origin
-from gaussian_neurons.report.page import heading
-from gaussian_neurons.report.summary import LEGEND, Summary, seeds_in_words
+from gaussian_neurons.base.files import replace_file
+from gaussian_neurons.experiments.report.origin import FOOTNOTE, Origin
+from gaussian_neurons.experiments.report.page import heading
+from gaussian_neurons.experiments.report.summary import LEGEND, Summary, seeds_in_words
 
 
 def write(path: Path, summaries: Sequence[Summary], origin: Origin, out: Path) -> None:

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gaussian_neurons import ladder
-from gaussian_neurons.clusters import Clusters
-from gaussian_neurons.ladder import Layer
+from gaussian_neurons.clustering import ladder
+from gaussian_neurons.clustering.ladder import Layer
+from gaussian_neurons.clustering.numbering import Clusters
 from gaussian_neurons.learning import native
-from gaussian_neurons.placing import means, neurons_at, uniform
-from gaussian_neurons.settings import Settings
-from gaussian_neurons.state import Neurons
+from gaussian_neurons.learning.neurons import Neurons
+from gaussian_neurons.learning.starts import means, neurons_at, uniform
+from gaussian_neurons.model.settings import Settings
 
 Array = NDArray[Any]
 

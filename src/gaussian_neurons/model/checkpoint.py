@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gaussian_neurons import model_file, persistence
+from gaussian_neurons.base import files
+from gaussian_neurons.model import model_file
 
 ON_WRITE_ERROR = ("raise", "warn")
 
@@ -38,7 +39,7 @@ class Checkpoint:
 
     def resume(self, n_samples: int | None) -> tuple[model_file.Loaded, Reached] | None:
         """What an earlier run left, or None where there was none. Refuses the file of another run."""
-        persistence.sweep(self._path)
+        files.sweep(self._path)
         if not self._path.is_file():
             self._try_the_folder()
             return None
@@ -82,7 +83,7 @@ class Checkpoint:
     def _try_the_folder(self) -> None:
         """Find out before hours of learning whether a file can be written."""
         try:
-            persistence.try_to_write(self._path)
+            files.try_to_write(self._path)
         except OSError as error:
             self._complain(error, "Nothing is learned yet")
 

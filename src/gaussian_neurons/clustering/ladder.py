@@ -11,10 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gaussian_neurons.answers import nearest, strongest
-from gaussian_neurons.bad_rows import BadRow
-from gaussian_neurons.diagnostics import Winning, winning
-from gaussian_neurons.grouping import (
+from gaussian_neurons.base.bad_rows import BadRow
+from gaussian_neurons.clustering.diagnosis import Winning, winning
+from gaussian_neurons.clustering.grouping import (
     Joining,
     distinct_rows,
     joined,
@@ -22,8 +21,9 @@ from gaussian_neurons.grouping import (
     valley,
 )
 from gaussian_neurons.learning import native
-from gaussian_neurons.placing import means, means_of, neurons_at
-from gaussian_neurons.state import Neurons
+from gaussian_neurons.learning.neurons import Neurons
+from gaussian_neurons.learning.responses import nearest, strongest
+from gaussian_neurons.learning.starts import means, means_of, neurons_at
 
 Array = NDArray[Any]
 Labels = NDArray[np.int64]

@@ -8,17 +8,18 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from gaussian_neurons import diagnostics, ladder
-from gaussian_neurons.bad_rows import BadRow
-from gaussian_neurons.clusters import Clusters, Found
-from gaussian_neurons.first_data import Ready, prepare
-from gaussian_neurons.interrupts import held_back
-from gaussian_neurons.ladder import Layer
+from gaussian_neurons.base.bad_rows import BadRow
+from gaussian_neurons.base.interrupts import held_back
+from gaussian_neurons.clustering import diagnosis as diagnostics
+from gaussian_neurons.clustering import ladder
+from gaussian_neurons.clustering.ladder import Layer
+from gaussian_neurons.clustering.numbering import Clusters, Found
 from gaussian_neurons.learning import native
-from gaussian_neurons.placing import neurons_at, uniform
-from gaussian_neurons.settings import Settings
-from gaussian_neurons.state import Neurons
-from gaussian_neurons.timetable import looked_at, next_look, next_review
+from gaussian_neurons.learning.neurons import Neurons
+from gaussian_neurons.learning.starts import neurons_at, uniform
+from gaussian_neurons.model.first_data import Ready, prepare
+from gaussian_neurons.model.settings import Settings
+from gaussian_neurons.model.timetable import looked_at, next_look, next_review
 
 Array = NDArray[Any]
 T = TypeVar("T")

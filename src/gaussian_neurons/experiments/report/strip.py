@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from gaussian_neurons.report.summary import Spread
+from gaussian_neurons.experiments.report.summary import Spread
 
 WIDTH, MARGIN, DOT, AXIS = 144, 10, 3.5, 26  # in pixels of the page
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gaussian_neurons.learning import native
-from gaussian_neurons.state import Neurons
+from gaussian_neurons.learning.neurons import Neurons
 
 Array = NDArray[Any]
 

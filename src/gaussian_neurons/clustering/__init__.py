@@ -1,0 +1,1 @@
+"""From neurons to clusters."""

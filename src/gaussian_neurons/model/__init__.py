@@ -1,0 +1,1 @@
+"""State that learns, is saved and resumes."""

@@ -1,0 +1,138 @@
+"""What a model is told at its start: checked once, then trusted."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gaussian_neurons.base.checks import checked_centers, checked_widths, floats, number, whole_number
+
+Array = NDArray[np.float64]
+
+INITS = ("uniform", "samples", "spread")
+MOST_EVERY = 1 << 31  # samples between two repulsions
+
+
+@dataclass(frozen=True, eq=False)
+class Settings:
+    """The parameters of `GaussianNeurons`, checked. None stands for "auto"."""
+
+    n_neurons: int  # K
+    width: Array | None  # (K,) sigma
+    inhibition: float | None  # lambda
+    learning_rate: float | None  # eta_mu
+    width_learning_rate: float  # eta_sigma
+    repulsion_every: int  # r
+    init: str | Array  # one of INITS, or (K, D)
+    domain: tuple[Array, Array] | None  # low and high, each (D,)
+
+    def same_as(self, other: "Settings") -> bool:
+        """Whether every parameter is the same."""
+        return all(np.array_equal(value, getattr(other, name)) for name, value in vars(self).items())
+
+    @property
+    def is_ladder(self) -> bool:
+        """Whether layers of several widths learn side by side."""
+        return self.width is None and self.width_learning_rate == 0
+
+    @property
+    def needs_first_data(self) -> bool:
+        """Whether anything has to be taken from the first samples."""
+        return (
+            self.width is None
+            or self.domain is None
+            or (isinstance(self.init, str) and self.init != "uniform")
+            or (self.learning_rate is None and self.width_learning_rate > 0)
+        )
+
+
+def checked(
+    *,
+    n_features: int,
+    n_neurons: Any,
+    width: Any,
+    inhibition: Any,
+    learning_rate: Any,
+    width_learning_rate: Any,
+    repulsion_every: Any,
+    init: Any,
+    domain: Any,
+) -> Settings:
+    """Settings for samples of `n_features` columns, or a ValueError that says what is wrong."""
+    count = whole_number("n_neurons", n_neurons)
+    learns_widths = number("width_learning_rate", width_learning_rate, least=0.0, most=1.0)
+    if isinstance(init, str) and init == "auto":
+        init = "spread" if isinstance(width, str) and learns_widths == 0 else "uniform"
+    return Settings(
+        n_neurons=count,
+        width=None if _is_auto("width", width) else checked_widths(width, count),
+        inhibition=None
+        if _is_auto("inhibition", inhibition)
+        else number("inhibition", inhibition, least=0.0),
+        learning_rate=(
+            None
+            if _is_auto("learning_rate", learning_rate)
+            else number("learning_rate", learning_rate, least=0.0)
+        ),
+        width_learning_rate=learns_widths,
+        repulsion_every=_checked_every(repulsion_every),
+        init=_checked_init(init, count, n_features),
+        domain=None if domain is None else _checked_domain(domain, n_features),
+    )
+
+
+@lru_cache(maxsize=16, typed=True)
+def checked_before(**given: Any) -> Settings:
+    """The same, remembered: for parameters that cannot change, which are looked at for every chunk."""
+    return checked(**given)
+
+
+def _is_auto(name: str, value: Any) -> bool:
+    if isinstance(value, str) and value != "auto":
+        raise ValueError(f"{name} must be a number or 'auto', got {value!r}.")
+    return isinstance(value, str)
+
+
+def _checked_every(value: Any) -> int:
+    whole = isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
+    if not whole or not 1 <= value < MOST_EVERY:
+        raise ValueError(
+            f"repulsion_every must be a whole number from 1 to {MOST_EVERY - 1}, got {value!r}. "
+            f"Neurons repel each other at every r-th sample; leave it at 1 for the exact rule."
+        )
+    return int(value)
+
+
+def _checked_init(init: Any, count: int, n_features: int) -> str | Array:
+    if isinstance(init, str):
+        if init not in INITS:
+            raise ValueError(
+                f"init must be 'auto', one of {', '.join(map(repr, INITS))} or an array "
+                f"(n_neurons, n_features), got {init!r}."
+            )
+        return init
+    return checked_centers("init", init, count, n_features)
+
+
+def _checked_domain(domain: Any, n_features: int) -> tuple[Array, Array]:
+    expected = "domain must be a pair (low, high) of numbers, or of one number for each column"
+    try:
+        low, high = domain
+    except (TypeError, ValueError):
+        raise ValueError(f"{expected}; got {domain!r}.") from None
+    ends = []
+    for end in (low, high):
+        values = floats("domain", end, "a pair (low, high) of numbers")
+        if values.shape not in ((), (n_features,)):
+            raise ValueError(f"{expected} ({n_features}); got one of shape {values.shape}.")
+        ends.append(np.array(np.broadcast_to(values, (n_features,))))
+    bad = np.flatnonzero(~(ends[0] < ends[1]) | ~np.isfinite(ends[0]) | ~np.isfinite(ends[1]))
+    if len(bad):
+        raise ValueError(
+            f"domain must have low < high, both finite, got low={float(ends[0][bad[0]])!r} and "
+            f"high={float(ends[1][bad[0]])!r} in column {bad[0]}."
+        )
+    return ends[0], ends[1]

@@ -1,0 +1,1 @@
+"""Views of a model as SVG and in notebooks."""
