@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from scipy import ndimage
 from sklearn.exceptions import ConvergenceWarning
 
-from gaussian_neurons.base.bad_rows import BadRow
+from gaussian_neurons.base.bad_rows import BadRow, require_finite
 from gaussian_neurons.base.checks import as_numbers, number, whole_number
 from gaussian_neurons.base.interrupts import deaf_children
 from gaussian_neurons.base.progress import Bar
 from gaussian_neurons.estimator import GaussianNeurons
-from gaussian_neurons.learning import native
+from gaussian_neurons.learning.responses import squared_distances
 from gaussian_neurons.sampling import Stream
 
 Array = NDArray[Any]
@@ -283,7 +283,7 @@ def ladder(samples: Array, n_neurons: int, steps: int = STEPS) -> Array:
     distinct = np.unique(samples.astype(np.float64), axis=0)
     if len(distinct) < 2:
         raise ValueError("the samples looked at are all the same, which tells nothing of widths: give some.")
-    distances = native.squared_distances(distinct, distinct)
+    distances = squared_distances(distinct, distinct)
     fine = float(np.median(np.sort(distances, axis=1)[:, max(1, len(distinct) // n_neurons)]))
     coarse = float(np.quantile(distances, ACROSS))
     # In many columns all distances are much alike: a decade is the least.
@@ -308,7 +308,7 @@ def _readable_again(data: Any) -> Any:
     rows = as_numbers(np.asanyarray(data))
     if rows.ndim != 2 or not rows.size:
         raise ValueError(f"a table (n_rows, n_features) or a stream is needed, got shape {rows.shape}.")
-    native.require_finite(rows, rows.dtype)
+    require_finite(rows, rows.dtype)
     return rows
 
 
