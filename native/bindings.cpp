@@ -202,16 +202,16 @@ using Chosen = std::optional<nb::ndarray<const int64_t, nb::ndim<1>, nb::c_conti
 Images images_of(const Pixels& x, const Chosen& chosen, int64_t side) {
     const bool is_float = x.dtype() == nb::dtype<float>();
     if (!is_float && x.dtype() != nb::dtype<uint8_t>()) throw nb::type_error("images must be uint8 or float32");
-    Images images{x.data(), is_float, long(x.shape(0)), long(x.shape(1)), long(x.shape(2)), long(x.shape(3)),
+    Images images{x.data(), is_float, Index(x.shape(0)), Index(x.shape(1)), Index(x.shape(2)), Index(x.shape(3)),
                   nullptr, 0};
     if (chosen) {
         images.chosen = chosen->data();
-        images.n_chosen = long(chosen->shape(0));
-        for (long k = 0; k < images.n_chosen; ++k)
+        images.n_chosen = Index(chosen->shape(0));
+        for (Index k = 0; k < images.n_chosen; ++k)
             if (images.chosen[k] < 0 || images.chosen[k] >= images.n)
                 throw nb::value_error("an image is chosen that there is not");
     }
-    const long count = chosen ? images.n_chosen : images.n;
+    const Index count = chosen ? images.n_chosen : images.n;
     if (side < 1 || side > images.height || side > images.width || images.channels < 1 || count < 1 ||
         count >= (1ll << 32))
         throw nb::value_error("no patch of that size in these images");
@@ -224,7 +224,7 @@ void patches(Pixels x, Chosen chosen, int64_t size, uint64_t seed, uint64_t firs
     if (int64_t(out.shape(1)) != size * size * images.channels) throw nb::value_error("out of a wrong shape");
     const auto& samplers = current->samplers;
     T* to = out.data();
-    const long n = long(out.shape(0));
+    const Index n = Index(out.shape(0));
     nb::gil_scoped_release released;
     if constexpr (sizeof(T) == sizeof(float))
         samplers.patches_single(images, size, seed, first, n, to);
@@ -239,7 +239,7 @@ void neighbourhoods(Pixels x, Chosen chosen, int64_t size, double noise, uint64_
         throw nb::value_error("out of a wrong shape");
     const auto& samplers = current->samplers;
     float *to = means.data(), *widths_to = widths.data();
-    const long n = long(means.shape(0));
+    const Index n = Index(means.shape(0));
     nb::gil_scoped_release released;
     Scratch<float> work(samplers.neighbourhoods_workspace(size, images.channels));
     samplers.neighbourhoods(images, size, float(noise), seed, first, n, to, widths_to, work.at);
@@ -248,7 +248,7 @@ void neighbourhoods(Pixels x, Chosen chosen, int64_t size, double noise, uint64_
 void random_words(uint64_t seed, uint32_t purpose, uint64_t first, Matrix<uint32_t> out) {
     const auto& samplers = current->samplers;
     uint32_t* to = out.data();
-    const long n = long(out.shape(0)), each = long(out.shape(1));
+    const Index n = Index(out.shape(0)), each = Index(out.shape(1));
     nb::gil_scoped_release released;
     samplers.words(seed, purpose, first, n, each, to);
 }
@@ -256,7 +256,7 @@ void random_words(uint64_t seed, uint32_t purpose, uint64_t first, Matrix<uint32
 void random_normals(uint64_t seed, uint32_t purpose, uint64_t first, Matrix<float> out) {
     const auto& samplers = current->samplers;
     float* to = out.data();
-    const long n = long(out.shape(0)), each = long(out.shape(1));
+    const Index n = Index(out.shape(0)), each = Index(out.shape(1));
     nb::gil_scoped_release released;
     Scratch<float> work(samplers.normals_workspace(each));
     samplers.normals(seed, purpose, first, n, each, to, work.at);
@@ -295,7 +295,7 @@ void use(const std::string& name) {
 template <class T>
 nb::dict measure_core(double seconds) {
     const auto& kernels = current->kernels<T>();
-    auto rate = [&](double (*work)(long)) {
+    auto rate = [&](double (*work)(Index)) {
         double done = 0, elapsed = 0;
         auto begin = std::chrono::steady_clock::now();
         while (elapsed < seconds) {

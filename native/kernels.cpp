@@ -4,48 +4,48 @@
 namespace gaussian_neurons::GN_ISA {
 
 template <class S>
-void distances(long K, long D, long n, const typename S::number* samples,
+void distances(Index K, Index D, Index n, const typename S::number* samples,
                const typename S::number* centers, typename S::number* out,
                typename S::number* work) {
     auto layer = Layer<S>::measuring(K, D, work);
     layer.read_centers(centers);
-    for (long t = 0; t < n; ++t) {
+    for (Index t = 0; t < n; ++t) {
         measure_sample(layer, samples + t * D);
-        for (long i = 0; i < K; ++i) out[t * K + i] = layer.distance[i];
+        for (Index i = 0; i < K; ++i) out[t * K + i] = layer.distance[i];
     }
 }
 
 // Independent chains, enough of them to keep every arithmetic unit busy.
-constexpr long chains = GN_VECTOR_REGISTERS * 3 / 4;
+constexpr Index chains = GN_VECTOR_REGISTERS * 3 / 4;
 
 template <class S>
-double multiply_adds(long rounds) {
+double multiply_adds(Index rounds) {
     using V = typename S::vector;
     volatile typename S::number factor = 0.999, term = 1e-3, sink;
     V a = splat<S>(factor), b = splat<S>(term), sum[chains];
     GN_UNROLL
-    for (long k = 0; k < chains; ++k) sum[k] = splat<S>(typename S::number(k));
-    for (long r = 0; r < rounds; ++r) {
+    for (Index k = 0; k < chains; ++k) sum[k] = splat<S>(typename S::number(k));
+    for (Index r = 0; r < rounds; ++r) {
         GN_UNROLL
-        for (long k = 0; k < chains; ++k) sum[k] = sum[k] * a + b;
+        for (Index k = 0; k < chains; ++k) sum[k] = sum[k] * a + b;
     }
     V total = {};
     GN_UNROLL
-    for (long k = 0; k < chains; ++k) total += sum[k];
+    for (Index k = 0; k < chains; ++k) total += sum[k];
     sink = total[0];
     (void)sink;
     return double(rounds) * chains * S::lanes;
 }
 
 template <class S>
-double exponentials(long rounds) {
+double exponentials(Index rounds) {
     using V = typename S::vector;
     volatile typename S::number sink;
     typename S::number values[8 * S::lanes] __attribute__((aligned(64)));
-    for (long i = 0; i < 8 * S::lanes; ++i) values[i] = -typename S::number(i);
+    for (Index i = 0; i < 8 * S::lanes; ++i) values[i] = -typename S::number(i);
     V total = {};
-    for (long r = 0; r < rounds; ++r) {
-        for (long i = 0; i < 8; ++i) {
+    for (Index r = 0; r < rounds; ++r) {
+        for (Index i = 0; i < 8; ++i) {
             V e = exp_of_negative<S>(load<S>(values + i * S::lanes));
             store<S>(values + i * S::lanes, -e);
             total += e;

@@ -7,7 +7,7 @@
 
 namespace gaussian_neurons::GN_ISA {
 
-constexpr long samples_between_checks = 64;
+constexpr Index samples_between_checks = 64;
 
 // A layer that learns, and what is known of its neurons' neighbours.
 template <class S>
@@ -17,13 +17,13 @@ struct Session {
     Neighbours<S> near;
     bool learns_widths;
 
-    static long head() { return Layer<S>::round_up(sizeof(Session) / sizeof(T) + 1, 64 / sizeof(T)); }
+    static Index head() { return Layer<S>::round_up(sizeof(Session) / sizeof(T) + 1, 64 / sizeof(T)); }
 
-    static long size(long K, long D, bool learns_widths) {
+    static Index size(Index K, Index D, bool learns_widths) {
         return head() + Layer<S>::size(K, D, learns_widths) + Neighbours<S>::size(K, D);
     }
 
-    Session(long K, long D, bool learns_widths, T* work)
+    Session(Index K, Index D, bool learns_widths, T* work)
         : layer(K, D, learns_widths, work + head()),
           near(layer, work + head() + Layer<S>::size(K, D, learns_widths)),
           learns_widths(learns_widths) {}
@@ -97,31 +97,31 @@ struct Both {
 // ---- many samples ---------------------------------------------------------------------------------
 
 template <class S, class Case>
-Outcome learn_all(Session<S>& session, Rule rule, long n, const typename S::number* samples,
+Outcome learn_all(Session<S>& session, Rule rule, Index n, const typename S::number* samples,
                   const typename S::number* sample_widths) {
     Layer<S>& layer = session.layer;
-    auto repels = [&](long t) { return (rule.since_repulsion + t + 1) % rule.repulsion_every == 0; };
-    long measured = -1;  // the sample whose distances are known already
-    auto learn = [&](long t) {
+    auto repels = [&](Index t) { return (rule.since_repulsion + t + 1) % rule.repulsion_every == 0; };
+    Index measured = -1;  // the sample whose distances are known already
+    auto learn = [&](Index t) {
         bool fuse = Case::measures_next && !repels(t) && t + 1 < n && !repels(t + 1);
         Case::learn(session, rule, {samples + t * layer.D, sample_widths ? sample_widths[t] : 0, repels(t),
                                     fuse ? samples + (t + 1) * layer.D : nullptr, measured == t});
         measured = fuse ? t + 1 : -1;
     };
     Case::begin(layer);
-    for (long begin = 0; begin < n; begin += samples_between_checks) {
-        long end = begin + samples_between_checks < n ? begin + samples_between_checks : n;
+    for (Index begin = 0; begin < n; begin += samples_between_checks) {
+        Index end = begin + samples_between_checks < n ? begin + samples_between_checks : n;
         layer.save();
-        for (long t = begin; t < end; ++t) learn(t);
+        for (Index t = begin; t < end; ++t) learn(t);
         if (layer.valid()) continue;
         layer.restore();  // a number that is not finite stays so: go back and see where it began
         Case::begin(layer);
         measured = -1;
-        for (long t = begin; t < end; ++t) {
+        for (Index t = begin; t < end; ++t) {
             layer.save();
             learn(t);
             if (layer.valid()) continue;
-            long neuron = layer.first_invalid();
+            Index neuron = layer.first_invalid();
             layer.restore();  // what is handed back is always a valid state
             return {t, neuron};
         }
@@ -130,14 +130,14 @@ Outcome learn_all(Session<S>& session, Rule rule, long n, const typename S::numb
 }
 
 template <class S>
-void open(long K, long D, bool learns_widths, const typename S::number* centers,
+void open(Index K, Index D, bool learns_widths, const typename S::number* centers,
           const typename S::number* widths, typename S::number* work) {
     auto* session = new (work) Session<S>(K, D, learns_widths, work);
     session->layer.read(centers, widths);
 }
 
 template <class S>
-Outcome learn(Rule rule, long n, const typename S::number* samples, const typename S::number* sample_widths,
+Outcome learn(Rule rule, Index n, const typename S::number* samples, const typename S::number* sample_widths,
               typename S::number* work) {
     auto& session = Session<S>::in(work);
     bool learns_centers = rule.learning_rate > 0;
