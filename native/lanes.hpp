@@ -30,7 +30,9 @@ template <int Bytes>
 struct SingleOf {
     using number = float;
     typedef float vector __attribute__((vector_size(Bytes)));
+    using integer = uint32_t;
     typedef uint32_t integers __attribute__((vector_size(Bytes)));
+    typedef float four __attribute__((vector_size(16), aligned(4), may_alias));  // at any address
     static constexpr Index lanes = Bytes / sizeof(float);
 
     static constexpr float near = 0x1p-24f;  // a squared distance, in widths
@@ -50,7 +52,9 @@ template <int Bytes>
 struct DoubleOf {
     using number = double;
     typedef double vector __attribute__((vector_size(Bytes)));
+    using integer = uint64_t;
     typedef uint64_t integers __attribute__((vector_size(Bytes)));
+    typedef double four __attribute__((vector_size(32), aligned(8), may_alias));
     static constexpr Index lanes = Bytes / sizeof(double);
 
     static constexpr double near = 0x1p-48;

@@ -10,11 +10,25 @@
 
 namespace gaussian_neurons::GN_ISA {
 
+// The squared distance of a neuron from itself: so large that the pair has no weight.
+template <class S>
+constexpr typename S::number huge = sizeof(typename S::number) == 4 ? 1e37 : 1e300;
+
+// (4 group, lanes) Zeros, but `huge` at row group + k, lane k.
+template <class S>
+struct Diagonal {
+    alignas(64) typename S::number numbers[4 * group * S::lanes] = {};
+    constexpr Diagonal() {
+        for (Index k = 0; k < S::lanes; ++k) numbers[(group + k) * S::lanes + k] = huge<S>;
+    }
+};
+template <class S>
+constexpr Diagonal<S> diagonal{};
+
 template <class S>
 struct Layer {
     using T = typename S::number;
     static constexpr Index L = S::lanes;
-    static constexpr T huge = sizeof(T) == 4 ? T(1e37) : T(1e300);
 
     Index K, D;
     Index lanes;        // K rounded up to whole vectors
@@ -25,7 +39,6 @@ struct Layer {
     T* moved;          //                    mu after the step; then the two change places
     T* pairs;          // (rows, rows)       |mu_i - mu_j|^2, `huge` for i = j; only where widths are learned
     T* weights;        // (2, block, block)  what center j adds to the step of neuron i, for a block of pairs
-    T* diagonal;       // (4 group, L)       zeros, but `huge` at row group + k, lane k
     T* widths;         // (lanes,)           sigma, 1 in the padding
     T* inverse;        // (lanes,)           1 / sigma, 0 in the padding
     T* exponent;       // (lanes,)           what makes |mu_i - mu_j|^2 the power of two that is f_i(mu_j)
@@ -45,38 +58,37 @@ struct Layer {
     static Index rows_of(Index K) { return round_up(K, L > group ? L : group); }
     static Index numbers_of(Index K, Index D) { return D * (K > block ? round_up(K, block) : round_up(K, L)); }
 
+    static Index weights_of(Index K) { return K > block ? 2 * block * block : round_up(K, group) * block; }
+
     static Index size(Index K, Index D, bool with_pairs) {
         Index rows = with_pairs ? rows_of(K) : 0;
-        return 4 * numbers_of(K, D) + 7 * round_up(K, L) + rows * rows + 2 * block * block + 4 * group * L;
+        return 4 * numbers_of(K, D) + 7 * round_up(K, L) + rows * rows + weights_of(K);
     }
 
-    Layer(Index K, Index D, bool with_pairs, T* work) : Layer(K, D) {
-        for (Index i = 0; i < size(K, D, with_pairs); ++i) work[i] = 0;
-        auto take = [&work](Index n) { T* at = work; work += n; return at; };
-        measure_only(work);
-        work += measuring_size(K, D);
-        weights = take(2 * block * block);
+    Layer(Index K, Index D, bool with_pairs, T* work) : Layer(K, D, work) {
+        T* end = centers + numbers;
+        auto take = [&end](Index n) { T* at = end; end += n; return at; };
         moved = take(numbers);
         nudges = take(numbers);
-        saved_centers = take(numbers);
         pairs = take(with_pairs ? rows * rows : 0);
         widths = take(lanes);
         inverse = take(lanes);
         pull = take(lanes);
         push = take(lanes);
         exponent = take(lanes);
+        for (T* at = work; at < end; ++at) *at = 0;  // the rest is written before it is read
         saved_widths = take(lanes);
-        diagonal = take(4 * group * L);
-        for (Index k = 0; k < L; ++k) diagonal[(group + k) * L + k] = huge;
+        saved_centers = take(numbers);
+        weights = take(weights_of(K));
     }
 
-    // A layer that only measures samples needs its centers and a place for the distances.
+    // A layer that only measures samples has no more than its centers and the distances.
     static Index measuring_size(Index K, Index D) { return numbers_of(K, D) + round_up(K, L); }
 
-    static Layer measuring(Index K, Index D, T* work) {
-        Layer layer(K, D);
+    static Layer measuring(Index K, Index D, const T* from_centers, T* work) {
+        Layer layer(K, D, work);
         for (Index i = 0; i < measuring_size(K, D); ++i) work[i] = 0;
-        layer.measure_only(work);
+        layer.read_centers(from_centers);
         return layer;
     }
 
@@ -175,18 +187,15 @@ struct Layer {
     }
 
 private:
-    Layer(Index K, Index D)
+    Layer(Index K, Index D, T* work)
         : K(K),
           D(D),
           lanes(round_up(K, L)),
           rows(rows_of(K)),
           pitch(K > block ? block : lanes),
-          numbers(numbers_of(K, D)) {}
-
-    void measure_only(T* work) {
-        centers = work;
-        distance = work + numbers;
-    }
+          numbers(numbers_of(K, D)),
+          centers(work + lanes),
+          distance(work) {}
 };
 
 }  // namespace gaussian_neurons::GN_ISA

@@ -55,10 +55,10 @@ struct Consecutive {
     }
     // Where the sum of squares begins: zeros, but `huge` where a neuron meets itself.
     template <class S>
-    GN_INLINE const typename S::number* start(const Layer<S>& layer, Index lane, Index r) const {
+    GN_INLINE const typename S::number* start(const Layer<S>&, Index lane, Index r) const {
         Index after = first - lane;  // beyond the table's diagonal on either side there are zeros
         after = after < -group ? -group : after < 2 * group ? after : 2 * group;
-        return layer.diagonal + (group + after + r) * S::lanes;
+        return diagonal<S>.numbers + (group + after + r) * S::lanes;
     }
 };
 
@@ -73,9 +73,9 @@ struct Listed {
         return layer.place(list[r]);
     }
     template <class S>
-    GN_INLINE const typename S::number* start(const Layer<S>& layer, Index lane, Index r) const {
+    GN_INLINE const typename S::number* start(const Layer<S>&, Index lane, Index r) const {
         std::size_t after = (std::size_t)(list[r] - lane);
-        return layer.diagonal + (after < (std::size_t)S::lanes ? group + after : 0) * S::lanes;
+        return diagonal<S>.numbers + (after < (std::size_t)S::lanes ? group + after : 0) * S::lanes;
     }
 };
 
@@ -178,7 +178,7 @@ GN_INLINE void for_dimensions(Index D, F f) {
     for (; d < D; ++d) f(d, 0);
 }
 
-// |mu_i - x|^2 alone.
+// |mu_i - x|^2 of all neurons, into layer.distance.
 template <class S>
 void measure_sample(const Layer<S>& layer, const typename S::number* x) {
     for (Index lane = 0; lane < layer.lanes; lane += S::lanes) {
@@ -190,6 +190,24 @@ void measure_sample(const Layer<S>& layer, const typename S::number* x) {
         });
         store<S>(layer.distance + lane, (sum[0] + sum[1]) + (sum[2] + sum[3]));
     }
+}
+
+// The same for one center with contiguous dimensions: lane k holds sum[k], so the bits are the same.
+template <class S>
+GN_INLINE typename S::number measure_center(Index D, const typename S::number* center,
+                                            const typename S::number* x) {
+    using Four = typename S::four;
+    Four sum = {};
+    Index d = 0;
+    for (; d + 4 <= D; d += 4) {
+        Four difference = *reinterpret_cast<const Four*>(center + d) - *reinterpret_cast<const Four*>(x + d);
+        sum += difference * difference;
+    }
+    for (; d < D; ++d) {
+        auto difference = center[d] - x[d];
+        sum[0] += difference * difference;
+    }
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
 }  // namespace gaussian_neurons::GN_ISA

@@ -13,7 +13,6 @@ constexpr double little = 1;            // in square roots of the largest width
 constexpr double worth_it = 0.4;        // of all vectors and neurons, at most, in the lists
 constexpr Index shortest_life = 8;       // samples that lists should have served
 constexpr Index until_next_try = 512;    // samples
-constexpr Index until_first_try = 4;     // a call of a few rows would not have its lists' worth
 
 template <class S>
 struct Neighbours {
@@ -25,12 +24,9 @@ struct Neighbours {
     int32_t* list;   // (lanes / L, K)  neurons near each vector of neurons
     int32_t* count;  // (lanes / L,)    how many
     bool listed = false;
-    Index served = 0, wait = until_first_try;
-
-    static bool worth_a_try(Index K) { return K >= fewest_for_lists; }
+    Index served = 0, wait = 0;
 
     static Index size(Index K, Index D) {
-        if (!worth_a_try(K)) return 0;
         Index vectors = Layer<S>::round_up(K, L) / L;
         Index integers = vectors * (K + 1) * Index(sizeof(int32_t)) / Index(sizeof(T)) + 1;
         return Layer<S>::numbers_of(K, D) + (K + group) * L + Layer<S>::round_up(integers, L);
@@ -45,7 +41,6 @@ struct Neighbours {
 
     // Whether this sample may be learned by lists, which are made anew where they are too old.
     bool hold(const Layer<S>& layer) {
-        if (!worth_a_try(layer.K)) return false;
         if (listed && !stayed(layer)) {
             listed = false;
             if (served < shortest_life) wait = until_next_try;

@@ -14,6 +14,7 @@ from gaussian_neurons.base.memory_maps import mapping_of, release
 from gaussian_neurons.learning.errors import diverged, not_finite
 from gaussian_neurons.learning.neurons import Neurons, unchanged_on_error
 
+BAD_VALUE, BAD_WIDTH, DIVERGED = 1, 2, 3  # what `_core.learn` returns; 0 if all is well
 VARIABLE = "GAUSSIAN_NEURONS_ISA"
 NUMBERS_AT_ONCE = 1 << 20  # numbers in a block of rows, where a block must be copied or answered whole
 
@@ -68,30 +69,23 @@ def steps(
     """
     x = np.asarray(samples)
     own = None if sample_widths is None else np.ascontiguousarray(sample_widths, np.float64)
-    single = neurons.centers.dtype == np.float32
+    rates = (learning_rate, inhibition, width_learning_rate, repulsion_every)
     with unchanged_on_error(neurons):
-        learning = (_core.LearningSingle if single else _core.LearningDouble)(
-            neurons.centers,
-            neurons.widths,
-            neurons.seen,
-            learning_rate,
-            inhibition,
-            width_learning_rate,
-            repulsion_every,
-            own is not None,
-        )
         for begin, rows in readable_blocks(x):
-            first = 0
+            row = 0
             widths = None if own is None else own[begin : begin + len(rows)]
-            while first < len(rows):
-                trouble, first, where = learning.learn(rows, widths, first)
-                if trouble == "neuron":
+            while row < len(rows):
+                first, seen = row, int(neurons.seen[0])
+                arrays = (neurons.centers, neurons.widths, rows, widths)
+                status, row, where = _core.learn(*arrays, first, seen, *rates)
+                neurons.seen[0] = seen + row - first
+                if status == DIVERGED:
                     raise diverged(neurons, where, learning_rate)
-                row = begin + first
-                if trouble == "value":
-                    raise not_finite(row, where, float(x[row, where]), neurons.centers.dtype.name)
-                if trouble == "width" and own is not None:
-                    raise bad_width(row, float(own[row]))
+                at = begin + row
+                if status == BAD_VALUE:
+                    raise not_finite(at, where, float(x[at, where]), neurons.centers.dtype.name)
+                if status == BAD_WIDTH and own is not None:
+                    raise bad_width(at, float(own[at]))
                 yield
 
 
