@@ -128,7 +128,6 @@ def is_pattern(center: np.ndarray) -> bool:
     ("name", "width", "inhibition", "digit", "least", "most", "seed"),
     [
         ("2a", 1.0, 1 / 2, None, 4, 9, 0),
-        ("2a", 1.0, 1 / 2, None, 4, 9, 1),
         ("2c", 0.5, 1 / 2, None, 2, 12, 0),  # a tenth of the published samples
         ("2d", 1.0, 1 / 9, None, 8, 15, 2),
         ("2f", 0.5, 1 / 2, 1, 0, 6, 1),

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import cdist
@@ -81,6 +81,7 @@ def test_a_center_without_nearest_rows_is_in_no_group():
     assert found.groups(2).tolist() == [0, 1]
 
 
+@settings(max_examples=12)
 @given(seeds)
 def test_a_center_for_each_row_gives_the_groups_of_scipy(seed):
     rows, _ = scene(seed, n=25)
@@ -90,6 +91,7 @@ def test_a_center_for_each_row_gives_the_groups_of_scipy(seed):
         assert as_sets(found.groups(count)) == as_sets(fcluster(tree, count, "maxclust"))
 
 
+@settings(max_examples=12)
 @given(seeds, st.integers(2, 14))
 def test_centers_are_weighted_by_their_rows(seed, k):
     rows, centers = scene(seed, k=k)
@@ -105,6 +107,7 @@ def test_centers_are_weighted_by_their_rows(seed, k):
         assert as_sets(found.groups(count)) == as_sets(fcluster(tree, count, "maxclust")[first])
 
 
+@settings(max_examples=12)
 @given(seeds, st.integers(2, 14))
 def test_silhouettes_are_those_of_scikit_learn(seed, k):
     rows, centers = scene(seed, k=k)
