@@ -48,7 +48,7 @@ def answers(model: GaussianNeurons) -> list:
 
 @pytest.mark.parametrize(("D", "k"), [(1, 6), (2, 3), (2, 20), (20, 5), (200, 10), (500, 4)])
 def test_separate_clusters_are_found(D, k):
-    X, labels = mixture(k, D, n=4000 if D < 500 else 2500)
+    X, labels = mixture(k, D, n=3000 if D < 500 else 1500)
     model = learned(X, 50 if k > 10 else 30)
     assert model.n_clusters_ == k == len(model.cluster_centers_)
     assert adjusted_rand_score(labels, model.predict(X)) >= 0.95

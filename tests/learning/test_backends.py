@@ -69,7 +69,12 @@ def test_a_single_layer_is_one_call_of_the_core(dtype):
 
 @pytest.mark.parametrize(
     ("backend", "dtype"),
-    [("native", np.float32), ("native", np.float64), ("reference", np.float64), (reference.learn, np.float64)],
+    [
+        ("native", np.float32),
+        ("native", np.float64),
+        ("reference", np.float64),
+        (reference.learn, np.float64),
+    ],
 )
 def test_blocks_do_not_change_the_result(monkeypatch, backend, dtype):
     layers = three_layers(dtype)
@@ -149,8 +154,7 @@ def test_the_row_of_a_later_block_is_counted_from_the_first_row(monkeypatch):
     bad[150] = np.nan
     layers, blocks = three_layers(), []
     with pytest.raises(BadRow, match="row 150"):
-        for block in learn_many(layers, bad, RULES):
-            blocks.append(block)
+        blocks.extend(learn_many(layers, bad, RULES))
     assert [block[0].seen for block in blocks] == [70, 140]
     assert bits(blocks[-1]) == bits(last(layers, bad[:140], RULES))
 
@@ -183,8 +187,7 @@ def test_an_error_between_two_layers_leaves_the_last_whole_block(error):
 
     blocks = []
     with pytest.raises(error):
-        for block in learn_many(three_layers(), SAMPLES, RULES, backend=stops):
-            blocks.append(block)
+        blocks.extend(learn_many(three_layers(), SAMPLES, RULES, backend=stops))
     assert [layer.seen for layer in blocks[-1]] == [256] * 3
     assert bits(blocks[-1]) == bits(last(three_layers(), SAMPLES[:256], RULES, backend="reference"))
 
@@ -194,7 +197,9 @@ def test_an_error_between_two_layers_leaves_the_last_whole_block(error):
 
 def test_a_function_that_unpacks_the_rule_learns_like_the_reference():
     rules = [Rule(0.05, 0.3), Rule(0.02, 0.5, 0.0, 3), Rule(0.01, 0.0)]
-    found, expected = (last(three_layers(), SAMPLES[:100], rules, None, it) for it in (unpacking, "reference"))
+    found, expected = (
+        last(three_layers(), SAMPLES[:100], rules, None, it) for it in (unpacking, "reference")
+    )
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_allclose(one.centers, other.centers, rtol=1e-10)
 
@@ -243,7 +248,9 @@ def test_a_function_that_returns_something_else_is_named(result, found):
     def wrong(centers, widths, samples, sample_widths, rule, seen):
         return result(centers, widths)
 
-    match = rf"test_backends:.*wrong must return \(centers, widths\) of the shapes \(4, 2\) and \(4,\), {found}"
+    match = (
+        rf"test_backends:.*wrong must return \(centers, widths\) of the shapes \(4, 2\) and \(4,\), {found}"
+    )
     assert_raises_and_changes_nothing(TypeError, match, SAMPLES, None, RULES, wrong)
 
 

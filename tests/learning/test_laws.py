@@ -77,9 +77,7 @@ def test_shifting_data_and_centers_shifts_the_result(seed, shift):
 def test_scaling_data_by_c_scales_widths_and_rate_by_c_squared(seed, c):
     centers, widths, x, own = scene(seed)
     plain = end(centers, widths, x, own)
-    scaled = end(
-        c * centers, c**2 * widths, c * x, c**2 * own, learning_rate=c**2 * RULE.learning_rate
-    )
+    scaled = end(c * centers, c**2 * widths, c * x, c**2 * own, learning_rate=c**2 * RULE.learning_rate)
     np.testing.assert_allclose(scaled.centers / c, plain.centers, rtol=1e-8, atol=1e-10)
     np.testing.assert_allclose(scaled.widths / c**2, plain.widths, rtol=1e-8)
 

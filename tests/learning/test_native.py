@@ -162,7 +162,7 @@ def test_the_variable_forces_an_instruction_set(isa):
 
 
 def test_an_unknown_instruction_set_lists_the_known_ones():
-    done = run_python("from gaussian_neurons import GaussianNeurons", GAUSSIAN_NEURONS_ISA="mmx")
+    done = run_python("import gaussian_neurons.learning.native", GAUSSIAN_NEURONS_ISA="mmx")
     assert done.returncode != 0
     assert "no instruction set 'mmx' here" in done.stderr
     assert "baseline" in done.stderr

@@ -59,7 +59,11 @@ def answers(model: GaussianNeurons) -> list:
 def last_decision(t: int, width) -> int:
     """The sample number of the last look or review, if t samples were received."""
     if width == "auto":
-        looks = {seen for seen in range(1, t + 1) if seen >= WINDOW and next_ladder_review(seen - 1, WINDOW) == seen}
+        looks = {
+            seen
+            for seen in range(1, t + 1)
+            if seen >= WINDOW and next_ladder_review(seen - 1, WINDOW) == seen
+        }
         return max(looks) if looks else last_early_look(t)
     reviews = [seen for seen in range(1, t + 1) if next_review(seen - 1, WINDOW) == seen]
     return max([last_look(t), *reviews])

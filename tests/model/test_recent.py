@@ -56,7 +56,9 @@ def test_any_chunks_give_the_same_samples_in_the_same_order(window, chunks):
         assert_holds(recent, *numbered(0, total))
 
 
-@given(window=st.integers(1, 9), steps=st.lists(st.tuples(st.integers(0, 99), st.integers(0, 12)), max_size=15))
+@given(
+    window=st.integers(1, 9), steps=st.lists(st.tuples(st.integers(0, 99), st.integers(0, 12)), max_size=15)
+)
 def test_values_that_continue_the_same_value_are_independent(window, steps):
     """A tree of values: each step appends to any earlier value, and in the end all are still right."""
     values = [(Recent.empty(2, np.float64, window), *numbered(0, 0))]
