@@ -268,6 +268,14 @@ def test_a_function_that_diverges_is_an_error_with_the_sample(what):
     assert_raises_and_changes_nothing(FloatingPointError, match, SAMPLES, None, RULES, diverging)
 
 
+def test_a_function_that_diverges_with_whole_blocks_only_is_an_error():
+    def diverging(centers, widths, samples, sample_widths, rule, seen):
+        return centers if len(samples) == 1 else np.full_like(centers, np.nan), widths
+
+    match = "neuron 0 .* at sample 255 "
+    assert_raises_and_changes_nothing(FloatingPointError, match, SAMPLES, None, RULES, diverging)
+
+
 @pytest.mark.parametrize("unknown", ["cuda", "", None, 3])
 def test_an_unknown_backend_lists_the_known_ones(unknown):
     with pytest.raises(ValueError, match=r"one of 'auto', 'native', 'reference' or a function .*, got"):
