@@ -2,7 +2,6 @@
 
 import itertools
 import signal
-import threading
 from contextlib import contextmanager
 
 import numpy as np
