@@ -11,6 +11,7 @@ namespace gaussian_neurons::GN_ISA {
 constexpr Index fewest_for_lists = 32;   // neurons
 constexpr double little = 1;            // in square roots of the largest width
 constexpr double worth_it = 0.4;        // of all vectors and neurons, at most, in the lists
+constexpr double head_start = 0.125;    // of the vectors, before making lists that grow too long is given up
 constexpr Index shortest_life = 8;       // samples that lists should have served
 constexpr Index until_next_try = 512;    // samples
 
@@ -99,7 +100,8 @@ private:
             if (n == 0) near[n++] = int32_t(lane);  // a neuron has no weight to itself
             count[lane / L] = int32_t(n);
             all += n;
-            if (double(all) > worth_it * double(layer.K) * double(layer.lanes / L)) return false;
+            if (double(all) > worth_it * double(layer.K) * (lane / L + 1 + layer.lanes / L * head_start))
+                return false;
         }
         for (Index i = 0; i < layer.numbers; ++i) at[i] = layer.centers[i];
         return true;
