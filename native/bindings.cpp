@@ -71,7 +71,8 @@ Learned learn(const Matrix<T>& centers,  // INOUT  (K, D)
     require(K >= 1 && D >= 1, "centers must have at least one row and one column");
     require(widths.shape[0] == K, "widths must have one value for each center");
     require(rows.D == D, "samples must have as many columns as centers");
-    require(!sample_widths.data || sample_widths.shape[0] == rows.n, "sample_widths must have one value for each row");
+    require(!sample_widths.data || sample_widths.shape[0] == rows.n,
+            "sample_widths must have one value for each row");
     require(first >= 0 && first <= rows.n, "first must be in [0, n]");
     require(seen >= 0, "seen must be at least 0");
     require(repulsion_every >= 1, "repulsion_every must be at least 1");
