@@ -28,7 +28,8 @@ from pathlib import Path
 import numpy as np
 import psutil
 
-from gaussian_neurons import GaussianNeurons, Neurons, _core
+from benchmarks import peak
+from gaussian_neurons import GaussianNeurons, Neurons
 from gaussian_neurons.learning import native, reference
 
 # K, D, widths learned, and the ratio to the reference that is aimed at in single precision
@@ -70,9 +71,10 @@ def counts(K: int, D: int, widths: bool, lanes: int, group: int) -> Counts:
 
 def budget(K: int, D: int, widths: bool, core: dict[str, float], measured: float) -> dict[str, float]:
     """Parts of a sample's time, counted in multiply-adds at the peak and exponentials at their rate."""
-    peak, exponentials = core["multiply_adds"] * 1e9, core["exponentials"] * 1e9
+    fastest, exponentials = core["multiply_adds"] * 1e9, core["exponentials"] * 1e9
     count = counts(K, D, widths, int(core["lanes"]), int(core["group"]))
-    parts = [count.needed / peak, (count.done - count.needed) / peak, count.exponentials / exponentials]
+    extra = count.done - count.needed
+    parts = [count.needed / fastest, extra / fastest, count.exponentials / exponentials]
     return dict(zip(PARTS, [*(part / measured for part in parts), 1 - sum(parts) / measured], strict=True))
 
 
@@ -98,8 +100,7 @@ def measure(K: int, D: int, widths: bool, repetitions: int) -> list[dict]:
     for _ in range(repetitions):
         for isa, dtype in cases:
             with native.using(isa):
-                probe = _core.measure_core_single if dtype == "float32" else _core.measure_core_double
-                cores[isa, dtype].append(probe(0.02))
+                cores[isa, dtype].append(peak.measure(dtype, 0.02))
                 fast = Neurons.at(centers, width, np.dtype(dtype).type)
                 times[isa, dtype].append(learn_time(native.learn, fast, x, sample_widths=own, **rule))
             part = None if own is None else own[:few]
