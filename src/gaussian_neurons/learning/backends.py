@@ -79,6 +79,11 @@ def resolved(backend: str | Learn) -> tuple[Learn, Callable[[Layers], int]]:
     return BACKENDS[backend]
 
 
+def rows_at_once(layers: Sequence[Neurons], backend: str | Learn) -> int:
+    """How many samples `learn_many` learns between two values that it gives, at most."""
+    return resolved(backend)[1](tuple(layers))
+
+
 def is_compiled(backend: Any) -> bool:
     """Whether a backend is the compiled core, which alone has float32."""
     return isinstance(backend, str) and resolved(backend)[0] is native.learn
