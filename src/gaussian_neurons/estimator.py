@@ -635,7 +635,7 @@ class GaussianNeurons(
         given = dict(loaded.parameters)
         if callable(self.backend) and given.get("backend") == name_of(self.backend):
             del given["backend"]
-        vars(self).update(given, _state=loaded.state)
+        self.__dict__.update(given, _state=loaded.state)
 
     def _commit(self, states: Iterator[State]) -> None:
         learner.commit(self._assign, observers.following(self, states))
