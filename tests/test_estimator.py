@@ -32,7 +32,12 @@ def model() -> GaussianNeurons:
     return GaussianNeurons(12, width=0.05, domain=(0, 1), random_state=0).fit(blobs()[0])
 
 
-@parametrize_with_checks([GaussianNeurons(random_state=0), GaussianNeurons(3, width=2.0, init="samples")])
+@parametrize_with_checks(
+    [
+        GaussianNeurons(8, max_samples=2000, random_state=0),
+        GaussianNeurons(3, width=2.0, init="samples", max_samples=5000),
+    ]
+)
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
 
@@ -130,7 +135,7 @@ def test_fit_starts_over_and_is_repeatable():
 
 def test_float32_stays_float32():
     X = blobs(dtype=np.float32)[0]
-    model = GaussianNeurons(6, random_state=0).fit(X)
+    model = GaussianNeurons(6, max_samples=1500, random_state=0).fit(X)
     assert model.centers_.dtype == model.transform(X).dtype == model.score_samples(X).dtype == np.float32
     model.partial_fit(blobs()[0])
     assert model.centers_.dtype == np.float32
@@ -153,7 +158,7 @@ def test_starting_centers(init):
 
 def test_names_of_columns_are_checked_and_features_get_names():
     frame = pd.DataFrame(blobs()[0], columns=["a", "b"])
-    model = GaussianNeurons(3, random_state=0).fit(frame)
+    model = GaussianNeurons(3, max_samples=1500, random_state=0).fit(frame)
     assert list(model.get_feature_names_out()) == [f"gaussianneurons{i}" for i in range(3)]
     with pytest.raises(ValueError, match="feature names"):
         model.predict(frame[["b", "a"]])
