@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gaussian_neurons import _core, _shim_tmp  # noqa
+from gaussian_neurons import _core
 from gaussian_neurons.base.bad_rows import bad_value, bad_width
 from gaussian_neurons.base.memory_maps import row_blocks
 from gaussian_neurons.learning.rule import Rule

@@ -1,7 +1,7 @@
 """What a response is: f_i(x) = exp(-|x - mu_i|^2 / sigma_i). No other module of the package knows.
 
 Any number of rows; the precision is that of the centers. Responses are compared as logarithms, which do not
-vanish far from all centers.
+vanish far from all centers. `strongest` is compiled.
 """
 
 from collections.abc import Iterator
@@ -10,6 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gaussian_neurons import _core
+from gaussian_neurons.base.bad_rows import bad_value
+from gaussian_neurons.base.memory_maps import row_blocks
 from gaussian_neurons.learning.native import distance_blocks, squared_distances
 
 Array = NDArray[Any]
@@ -39,12 +42,14 @@ def responses(x: Array, centers: Array, widths: Array) -> Array:
 
 def strongest(x: Array, centers: Array, widths: Array) -> tuple[Indices, Array]:
     """For each row the neuron that responds most and its log-response: -1 and -inf without any neurons."""
-    winner = np.full(len(x), -1)
-    log_response = np.full(len(x), -np.inf, centers.dtype)
-    for begin, scores in log_response_blocks(x, centers, widths) if len(centers) else ():
-        rows = slice(begin, begin + len(scores))
-        winner[rows] = best = scores.argmax(axis=1)
-        log_response[rows] = scores[np.arange(len(scores)), best]
+    if not len(centers):
+        return np.full(len(x), -1), np.full(len(x), -np.inf, centers.dtype)
+    winner, log_response = np.empty(len(x), np.int64), np.empty(len(x), centers.dtype)
+    for begin, rows in row_blocks(x):
+        block = slice(begin, begin + len(rows))
+        row, column = _core.strongest(rows, centers, widths, winner[block], log_response[block])
+        if row >= 0:
+            raise bad_value(begin + row, column, float(x[begin + row, column]), centers.dtype.name)
     return winner, log_response
 
 

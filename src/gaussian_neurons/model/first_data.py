@@ -40,9 +40,9 @@ def placed(
     random : source of randomness
     """
     if settings.is_ladder:
-        widths = ladder.widths_for(first)
-        centers = [_centers(settings, first, random) for _ in widths]
-        return tuple(ladder.layer_at(*both, first) for both in zip(centers, widths.tolist(), strict=True))
+        widths = ladder.widths_for(first).tolist()
+        centers = [_centers(settings, first, random, widths[0] / ladder.WIDEST) for _ in widths]
+        return tuple(ladder.layer_at(*both, first) for both in zip(centers, widths, strict=True))
     given = settings.width
     if given is None:
         given = np.full(settings.n_neurons, automatic_width(first))
@@ -51,15 +51,18 @@ def placed(
     return (Layer(neurons, INHIBITION, rate),)
 
 
-def _centers(settings: Settings, first: Array, random: np.random.Generator) -> Array:
-    """Starting centers, (K, D)."""
+def _centers(
+    settings: Settings, first: Array, random: np.random.Generator, typical: float | None = None
+) -> Array:
+    """Starting centers, (K, D); `typical` is the typical squared distance, if it is known."""
     count = settings.n_neurons
     if not isinstance(settings.init, str):
         return settings.init
     if settings.init == "samples":
         return first[random.integers(len(first), size=count)]
     if settings.init == "spread":
-        return means(first.astype(np.float64), count, ladder.typical_distance(first) or 1.0, random)
+        reach = ladder.typical_distance(first) or 1.0 if typical is None else typical
+        return means(first.astype(np.float64), count, reach, random)
     return uniform(*domain_of(settings, first), count, random)
 
 

@@ -33,7 +33,9 @@ class Settings:
 
     def same_as(self, other: "Settings") -> bool:
         """Whether every parameter is the same."""
-        return all(np.array_equal(value, getattr(other, name)) for name, value in vars(self).items())
+        return self is other or all(
+            np.array_equal(value, getattr(other, name)) for name, value in vars(self).items()
+        )
 
     @property
     def is_ladder(self) -> bool:
