@@ -23,6 +23,7 @@ from gaussian_neurons.views import notebook as watching
 from gaussian_neurons.views import svg
 from gaussian_neurons.views.notebook import View
 from gaussian_neurons.views.svg import Scene, guessed_shape, picture
+from tests.runs import same
 
 SVG = "{http://www.w3.org/2000/svg}"
 FIXED = {"width": 0.05, "domain": (0, 1), "random_state": 0}
@@ -236,17 +237,13 @@ LEARN = {
 @pytest.mark.parametrize("how", LEARN)
 @pytest.mark.parametrize("parameters", [FIXED, {"random_state": 0, "max_samples": 6000}])
 def test_the_same_bits_are_learned_with_and_without_a_view(how, parameters, monkeypatch):
-    monkeypatch.setattr(watching, "PATIENCE", 0.0)
     watched, alone, shots = GaussianNeurons(8, **parameters), GaussianNeurons(8, **parameters), Shots()
     monkeypatch.setattr(watching, "BYTES_A_SECOND", np.inf)
     with View(watched, None, 0.0, shots):
         LEARN[how](watched)
     LEARN[how](alone)
     assert len(shots) > 2
-    ours, others = watched._contents(), alone._contents()
-    assert ours.facts == others.facts
-    for name, values in others.arrays.items():
-        np.testing.assert_array_equal(ours.arrays[name], values, err_msg=name)
+    assert same(watched, alone)
     np.testing.assert_array_equal(watched.learned_, alone.learned_)
     np.testing.assert_array_equal(watched.neuron_clusters_, alone.neuron_clusters_)
     learned = f"{alone.learned_.sum()} of {len(alone.centers_)} learned"
@@ -423,12 +420,11 @@ def test_a_view_does_not_keep_a_model_alive():
     view.close()
 
 
-def test_learning_that_nobody_watches_has_no_audience():
+def test_only_the_given_model_has_a_view():
     model, other = GaussianNeurons(4, **FIXED), GaussianNeurons(4, **FIXED)
-    assert watching.audience(model) is None
-    View(other, None, 0.1, Shots())
-    assert watching.audience(model) is None
-    assert watching.audience(other) is not None
+    view = View(other, None, 0.1, Shots())
+    assert watching.views_of(model) == []
+    assert watching.views_of(other) == [view]
 
 
 @pytest.mark.parametrize("shape", [5, (), (0, 5), (5, 5, 4), (1, 2, 3, 4), "55", (2.5, 2)])
@@ -511,7 +507,7 @@ def test_in_a_notebook_one_output_is_shown_anew(pretend, clock):
 def test_a_terminal_is_no_notebook(pretend, shell):
     pretend(shell)
     with pytest.raises(
-        RuntimeError, match=r"in a Jupyter notebook, and there is none here.*gaussian-neurons live"
+        RuntimeError, match=r"in a Jupyter notebook, and this is not one.*gaussian-neurons live"
     ):
         GaussianNeurons().watch()
 
