@@ -93,7 +93,9 @@ class _Module:
         self.definitions: dict[str, list[ast.stmt]] = defaultdict(list)
         self._at_import: list[ast.stmt] = []  # statements that bind no name
         self._described: dict[str, tuple[str, list[Reference]]] = {}
-        for statement in _Normalize().visit(ast.parse(sources[name])).body:
+        tree = ast.parse(sources[name])
+        _Normalize().visit(tree)
+        for statement in tree.body:
             if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
                 self.definitions[statement.name].append(statement)
                 continue
