@@ -178,8 +178,7 @@ def uneven(x: Array, names: Sequence[str]) -> str | None:
     return (
         f"Column {names[most]!r} has a standard deviation of {spreads[most]:.3g}, "
         f"{spreads[most] / spreads[least]:,.0f} times the {spreads[least]:.3g} of {names[least]!r}, which "
-        f"hardly affects distances. Scale the columns first, such as to standard deviation 1, or exclude some "
-        f"with --exclude."
+        f"hardly affects distances. Scale the columns first, or exclude some with --exclude."
     )
 
 
