@@ -139,7 +139,7 @@ def test_a_run_resumes_from_its_checkpoint_and_its_clock(small_data, tmp_path):
     seconds = json.loads(clock.read_text())["layer"]
     progress = []
     reproduction.run_and_store(spec, tmp_path, code, lambda samples, learned: progress.append(samples))
-    assert progress[0] > 500_000  # not from the start
+    assert progress[0] >= 500_000  # not from the start
     result = stored(tmp_path, "figure5b")
     assert result["samples"] == 1_000_000
     assert result["seconds"] > seconds
@@ -208,7 +208,7 @@ def own_backend(tmp_path, monkeypatch):
 
 
 def test_every_layer_learns_with_a_backend_of_the_user(quick, own_backend, tmp_path):
-    listener, failures = run(plan(tmp_path, "figure2a", "figure2h", "figure5c", backend=own_backend))
+    _, failures = run(plan(tmp_path, "figure2a", "figure2h", "figure5c", backend=own_backend))
     assert failures == []
     for name in ("figure2a", "figure5c"):
         result = stored(tmp_path, name)
@@ -251,7 +251,7 @@ def test_unknown_backends_are_refused(own_backend, tmp_path, name, message):
 
 def test_a_killed_reproduction_resumes_to_the_same_bits(tmp_path):
     out = tmp_path / "out"
-    command = ["reproduce", "figure3a", "figure2b", "--samples-scale=0.1", "--data=sample", f"--out={out}"]
+    command = ["reproduce", "figure2c", "figure5b", "--samples-scale=0.1", "--data=sample", f"--out={out}"]
 
     def killed():
         """Kill the parent at the first checkpoint, if it is early enough: the workers must end too."""
@@ -266,7 +266,7 @@ def test_a_killed_reproduction_resumes_to_the_same_bits(tmp_path):
     wait_for(killed)
     assert not (out / "report.html").exists()
     good(*command, "--jobs=1")
-    for name in ("figure3a", "figure2b"):
+    for name in ("figure2c", "figure5b"):
         experiment, result = EXPERIMENTS[name], stored(out, name)
         expected = results.run_experiment(experiment, experiment.scaled(0.1), 0, mnist_sample())
         assert result["centers"] == expected["centers"]

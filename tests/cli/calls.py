@@ -1,4 +1,4 @@
-"""What the tests of the command line share: three blobs in files, and commands that are called."""
+"""Shared by the tests of the command line: three clusters in files, and calls of commands."""
 
 import json
 import sys
@@ -47,7 +47,7 @@ def good(*arguments, stdin=None):
 
 
 def refused(*arguments, stdin=None):
-    """What the one message says that a mistake ends in."""
+    """The error message of a command that must fail."""
     done = call(*arguments, stdin=stdin)
     assert done.exit_code == 1, done.output
     assert done.stderr.startswith("Error: ")

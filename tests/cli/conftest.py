@@ -1,4 +1,4 @@
-"""A folder of its own for each test, and a model in it."""
+"""A separate folder for each test, and a model file in it."""
 
 import pytest
 from typer.testing import CliRunner
