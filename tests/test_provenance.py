@@ -8,7 +8,7 @@ import pytest
 from gaussian_neurons import GaussianNeurons, cli, plotting, river
 from gaussian_neurons.clustering import diagnosis
 from gaussian_neurons.datasets import mnist
-from gaussian_neurons.experiments import backends, claims, figure2a, figure2b, lab, pictures, provenance
+from gaussian_neurons.experiments import backend_names, claims, figure2a, figure2b, lab, pictures, provenance
 from gaussian_neurons.experiments.catalogue import EXPERIMENTS
 from gaussian_neurons.experiments.dependencies import Dependencies, Reference, package_sources
 from gaussian_neurons.experiments.report import page
@@ -18,7 +18,7 @@ from gaussian_neurons.sampling import Patches
 from gaussian_neurons.views import svg
 
 SOURCES = package_sources()
-DISPLAY = [it.__name__ for it in (svg, river, pace, plotting, pictures, page, claims, backends)]
+DISPLAY = [it.__name__ for it in (svg, river, pace, plotting, pictures, page, claims, backend_names)]
 DISPLAY += [name for name in SOURCES if name.startswith(cli.__name__)]
 LEARNING = [it.__name__ for it in (reference, native, diagnosis, lab)]
 LEARNING += [it.__module__ for it in (GaussianNeurons, Patches, mnist)]

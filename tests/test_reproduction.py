@@ -12,7 +12,7 @@ import pytest
 
 from gaussian_neurons.datasets import mnist_sample
 from gaussian_neurons.datasets.fetch import AbsentData
-from gaussian_neurons.experiments import backends, data, provenance, reproduction, results
+from gaussian_neurons.experiments import backend_names, data, provenance, reproduction, results
 from gaussian_neurons.experiments.catalogue import EXPERIMENTS, select
 from tests.cli.calls import good
 from tests.test_experiments import DATA
@@ -243,7 +243,7 @@ def test_unknown_backends_are_refused(own_backend, tmp_path, name, message):
     (tmp_path / "broken_backend.py").write_text("1 / 0")
     (tmp_path / "needy_backend.py").write_text("import no_such_library")
     with pytest.raises(ValueError, match=message):
-        backends.load(name)
+        backend_names.load(name)
 
 
 # ---- processes ------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ import json
 import os
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
@@ -179,9 +180,9 @@ def test_predict_prints_the_clusters_of_the_library(here, model, name):
     lines = good("predict", "m.safetensors", name, "--scores").stdout.splitlines()
     assert lines[0] == "cluster,score"
     got = np.array([line.split(",") for line in lines[1:]], float)
-    del model.feature_names_in_
-    assert (got[:, 0] == model.predict(X)).all()
-    assert (got[:, 1] == model.score_samples(X)).all()
+    table = pd.DataFrame(X, columns=["x", "y"])
+    assert (got[:, 0] == model.predict(table)).all()
+    assert (got[:, 1] == model.score_samples(table)).all()
 
 
 def test_a_row_far_from_all_clusters_has_no_cluster(here, model):
@@ -215,8 +216,7 @@ def test_skipped_rows_have_empty_cells(here, model):
     text = "x,y\n0,0\nbroken\n0,\n0,4\n"
     said = refused("predict", "m.safetensors", "-", stdin=text)
     assert "row 1 (line 3 of standard input): has 1 cells" in said
-    del model.feature_names_in_
-    a, b = (str(cluster) for cluster in model.predict([[0, 0], [0, 4]]))
+    a, b = map(str, model.predict(pd.DataFrame({"x": [0, 0], "y": [0, 4]})))
     assert a != b
     done = good("predict", "m.safetensors", "-", "--on-bad", "skip", stdin=text)
     assert done.stdout.splitlines() == ["cluster", a, '""', '""', b]

@@ -2,6 +2,7 @@
 
 import sys
 import time
+import warnings
 from pathlib import Path
 from typing import Annotated
 
@@ -144,9 +145,9 @@ def fit(
     from gaussian_neurons import GaussianNeurons
     from gaussian_neurons.cli import output, steps
     from gaussian_neurons.cli.reading import Data
-    from gaussian_neurons.experiments import backends
+    from gaussian_neurons.experiments import backend_names
 
-    learns_with = backends.load(backend)
+    learn = backend_names.load(backend)
     source = Data(data, format, header, columns, exclude, on_bad is OnBad.skip)
     one_pass = one_pass or source.is_pipe
     if checkpoint is not None and not one_pass:
@@ -166,7 +167,7 @@ def fit(
         init=init.value,
         max_samples=samples or "auto",
         random_state=seed,
-        **({} if backend == "auto" else {"backend": learns_with}),
+        backend=learn,
     )
     began = time.monotonic()
     if one_pass:
@@ -221,14 +222,14 @@ def predict(
     if out is not None:
         output.check_output(out, force, model, None if source.is_pipe else data)
     learned = steps.load(model, data)
-    known = list(
-        learned.__dict__.pop("feature_names_in_", [])
-    )  # columns are matched once, not in each call of predict
+    known = list(getattr(learned, "feature_names_in_", []))
     opened = source.open(lambda names: steps.match_columns(source, names, known, learned.n_features_in_))
     count = steps.Count()
     lines = steps.lines(learned, opened, source, scores, count)
     hidden = out is not None or not sys.stdout.isatty()
-    with output.progress_bar("reading", lambda: count.rows, opened.stream.length, show=hidden):
+    bar = output.progress_bar("reading", lambda: count.rows, opened.stream.length, show=hidden)
+    with bar, warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "X does not have valid feature names")  # they are matched already
         if out is None:
             for text in lines:
                 sys.stdout.write(text)

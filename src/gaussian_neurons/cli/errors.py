@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import re
 import sys
 import warnings
 from collections.abc import Iterator
@@ -18,17 +19,16 @@ FAILED = 1
 INTERRUPTED = 130  # 128 + SIGINT, as in a shell
 CLOSED_PIPE = 141  # 128 + SIGPIPE
 
-# Words of the library's messages, and those of the command line.
+# What the library's messages call its arguments, and the options of the command line.
 OPTIONS = {
-    "Say header=True or header=False.": "Say --header or --no-header.",
-    "Say format=": "Say --format csv, jsonl, npy or parquet.",
-    "init='samples'": "--init samples",
-    "a file that save() wrote": "a file that the command fit wrote",
-    "save() wrote it. Load it and learn on with a checkpoint of another name.": (
-        "it is not a checkpoint. Choose another name for --checkpoint."
-    ),
-    "make model and stream anew as they were": "give the data and the options it began with",
-    "; on_write_error='warn' would go on without it": "",
+    r"\bheader=True\b": "--header",
+    r"\bheader=False\b": "--no-header",
+    r"\bformat=(?!\w)": "--format csv, jsonl, npy or parquet.",
+    r"\binit='(\w+)'": r"--init \1",
+    r"\bsave\(\)": "fit",
+    r"Load it and learn on with a checkpoint of another name": "Choose another file for --checkpoint",
+    r"create model and stream as they were": "use the data and options that it began with",
+    r"; on_write_error='warn'[^.]*": "",
 }
 
 
@@ -96,8 +96,8 @@ def message_of(error: BaseException) -> str:
 
 
 def _with_options(text: str) -> str:
-    for library, command_line in OPTIONS.items():
-        text = text.replace(library, command_line)
+    for pattern, option in OPTIONS.items():
+        text = re.sub(pattern, option, text)
     return text
 
 

@@ -89,7 +89,7 @@ def print_lines(*lines: Any) -> None:
 
 def facts(model: GaussianNeurons, loaded: model_file.Loaded, path: str) -> dict[str, Any]:
     """All facts about a model file, for JSON."""
-    diagnosis, ready, run = model.diagnosis_, loaded.learner.ready, loaded.run
+    diagnosis, network, run = model.diagnosis_, loaded.state.network, loaded.run
     cluster = model.neuron_clusters_
     names = getattr(model, "feature_names_in_", None)
     neurons = [
@@ -117,10 +117,10 @@ def facts(model: GaussianNeurons, loaded: model_file.Loaded, path: str) -> dict[
         "rows_skipped": model.n_skipped_,
         "columns": None if names is None else [str(name) for name in names],
         "n_columns": model.n_features_in_,
-        "learning_rate": None if ready is None else ready.layer.learning_rate,
-        "inhibition": None if ready is None else ready.layer.inhibition,
-        "widths": None if ready is None else [float(layer.neurons.widths[0]) for layer in ready.layers],
-        "domain": None if ready is None else {"low": _plain(ready.low), "high": _plain(ready.high)},
+        "learning_rate": None if network is None else network.layer.learning_rate,
+        "inhibition": None if network is None else network.layer.inhibition,
+        "widths": None if network is None else [float(layer.neurons.widths[0]) for layer in network.layers],
+        "domain": None if network is None else {"low": _plain(network.low), "high": _plain(network.high)},
         "clusters": model.n_clusters_,
         "centers": {
             str(number): [_number(value) for value in center]

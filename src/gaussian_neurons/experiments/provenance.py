@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from gaussian_neurons import GaussianNeurons, _core
-from gaussian_neurons.experiments import backends, data, lab
+from gaussian_neurons.experiments import backend_names, data, lab
 from gaussian_neurons.experiments.dependencies import Dependencies, Reference, package_sources
 from gaussian_neurons.learning import native
 
 
-def code(experiment: str, backend: str = backends.AUTO) -> dict[str, Any]:
+def code(experiment: str, backend: str = backend_names.AUTO) -> dict[str, Any]:
     """The version of this library, the commit of its checkout, and the fingerprint of an experiment."""
     return {
         "version": version("gaussian-neurons"),
@@ -25,7 +25,7 @@ def code(experiment: str, backend: str = backends.AUTO) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=64)
-def fingerprint(experiment: str, backend: str = backends.AUTO) -> str:
+def fingerprint(experiment: str, backend: str = backend_names.AUTO) -> str:
     """A hash of all code that a result depends on.
 
     It covers what `run` and `Config` of the experiment need, the compiled core and its instruction set, and
@@ -36,7 +36,7 @@ def fingerprint(experiment: str, backend: str = backends.AUTO) -> str:
     for reference, source in sorted(needed(experiment).items()):
         digest.update(f"\n{reference.module}.{reference.name}\n{source}".encode())
     if uses_backend(experiment):
-        digest.update(f"\n{backend}\n".encode() + backends.source(backend))
+        digest.update(f"\n{backend}\n".encode() + backend_names.source(backend))
     return digest.hexdigest()
 
 

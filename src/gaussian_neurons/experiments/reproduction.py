@@ -15,7 +15,7 @@ import joblib
 import numpy as np
 
 from gaussian_neurons.base.interrupts import deaf_children
-from gaussian_neurons.experiments import backends, provenance, results
+from gaussian_neurons.experiments import backend_names, provenance, results
 from gaussian_neurons.experiments.catalogue import EXPERIMENTS
 from gaussian_neurons.experiments.data import FULL
 from gaussian_neurons.experiments.experiment import Experiment, Result
@@ -35,7 +35,7 @@ class Plan:
     scale: float = 1.0
     data: str = FULL
     data_dir: str | None = None
-    backend: str = backends.AUTO
+    backend: str = backend_names.AUTO
     jobs: int | None = None  # processes; None uses one for each core
 
     def run_of(self, experiment: Experiment, seed: int | None) -> RunSpec:
@@ -103,7 +103,7 @@ class Listener:
 
 def reproduce(plan: Plan, listener: Listener, finish: Callable[[], None] = lambda: None) -> list[Outcome]:
     """Run what has no current result; then compare, draw and call `finish`. Returns the failed jobs."""
-    backends.load(plan.backend)  # an unknown backend or missing data is an error before anything runs
+    backend_names.load(plan.backend)  # an unknown backend or missing data is an error before anything runs
     runs = plan.runs()
     for run in runs:
         run.images()
@@ -173,7 +173,7 @@ def run_and_store(run: RunSpec, out: Path, code: Result, on_progress: Callable[[
         if old != checkpoints:  # written by other code
             shutil.rmtree(old, ignore_errors=True)
     images = run.images()
-    lab = Lab(images, checkpoints, on_progress, backends.load(run.backend))
+    lab = Lab(images, checkpoints, on_progress, backend_names.load(run.backend))
     result = results.run_experiment(run.experiment, run.config, run.seed, images, lab)
     result |= {"code": code, "samples_scale": run.scale}
     result["backend"] = run.backend if provenance.uses_backend(run.name) else None
@@ -240,7 +240,7 @@ def check_folder(plan: Plan) -> None:
     try:
         theirs, ours = (
             f"--data {it['data']} --samples-scale {it['samples_scale']:g} --backend {it['backend']}"
-            for it in ({"backend": backends.AUTO, **stored}, wanted)
+            for it in ({"backend": backend_names.AUTO, **stored}, wanted)
         )
     except (KeyError, TypeError, ValueError):
         raise ValueError(f"{str(path)!r} is damaged. Delete it, or choose another --out.") from None

@@ -11,7 +11,7 @@ from typing import Any
 from gaussian_neurons.base.files import replace_file, sweep
 from gaussian_neurons.datasets import ImageSet
 from gaussian_neurons.datasets.fetch import AbsentData
-from gaussian_neurons.experiments import backends, provenance
+from gaussian_neurons.experiments import backend_names, provenance
 from gaussian_neurons.experiments.catalogue import EXPERIMENTS
 from gaussian_neurons.experiments.data import load
 from gaussian_neurons.experiments.experiment import Experiment, Result
@@ -29,7 +29,7 @@ class RunSpec:
     scale: float
     data: str  # "full" or "sample"
     data_dir: str | None
-    backend: str = backends.AUTO
+    backend: str = backend_names.AUTO
 
     @property
     def experiment(self) -> Experiment:
@@ -90,7 +90,7 @@ def run_experiment(
         "samples": lab.samples,
         "seconds": round(lab.seconds, 3),
         "samples_per_second": round(lab.samples / lab.seconds) if lab.seconds else None,
-        "backend": backends.AUTO if provenance.uses_backend(experiment.name) else None,
+        "backend": backend_names.AUTO if provenance.uses_backend(experiment.name) else None,
         "code": provenance.code(experiment.name),
         "machine": provenance.machine(),
         **DEFAULTS,

@@ -6,8 +6,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from gaussian_neurons.learning.backends import BACKENDS
+
 AUTO = "auto"
-BUILT_IN = (AUTO, "native", "reference")
 
 
 def load(name: str) -> Any:
@@ -26,12 +27,12 @@ def load(name: str) -> Any:
     >>> load("math:dist")
     <built-in function dist>
     """
-    if name in BUILT_IN:
+    if name in BACKENDS:
         return name
     module_name, colon, function_name = name.partition(":")
     if not (module_name and colon and function_name):
         raise ValueError(
-            f"unknown backend {name!r}. Choose {', '.join(BUILT_IN)}, or name a function of your own as "
+            f"unknown backend {name!r}. Choose {', '.join(BACKENDS)}, or name a function of your own as "
             f"module:function, such as my_module:learn."
         )
     module = _import(module_name)
@@ -45,7 +46,7 @@ def load(name: str) -> Any:
 
 def source(name: str) -> bytes:
     """The content of the file that a custom backend is in; empty for a built-in backend."""
-    if name in BUILT_IN:
+    if name in BACKENDS:
         return b""
     path = getattr(_import(name.partition(":")[0]), "__file__", None)
     return b"" if path is None else Path(path).read_bytes()
