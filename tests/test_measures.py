@@ -154,19 +154,19 @@ def test_kinds_of_colour_filters():
 def test_filters_and_widths_from_other_starting_widths():
     one = facts([[0.0], [1.0], [9.0]], [True, True, False], widths=[0.6, 4.6, 10.0])
     other = facts([[9.0], [1.1], [0.0]], [False, True, True], widths=[6.0, 4.5, 0.61])
-    alike = figure5c.alike(one, other)
-    assert alike["as_many"]
-    assert alike["same_filters"]
-    assert alike["same_widths"]
-    assert alike["distances"] == pytest.approx([0.0, 0.1])
-    assert not figure5c.alike(one, {**other, "widths": [6.0, 4.5, 0.8]})["same_widths"]
-    assert not figure5c.alike(one, {**other, "centers": [[9.0], [1.3], [0.0]]})["same_filters"]
-    fewer = figure5c.alike(one, {**other, "is_learned": [False, True, False]})
+    found = figure5c.compare_learned(one, other)
+    assert found["as_many"]
+    assert found["same_filters"]
+    assert found["same_widths"]
+    assert found["distances"] == pytest.approx([0.0, 0.1])
+    assert not figure5c.compare_learned(one, {**other, "widths": [6.0, 4.5, 0.8]})["same_widths"]
+    assert not figure5c.compare_learned(one, {**other, "centers": [[9.0], [1.3], [0.0]]})["same_filters"]
+    fewer = figure5c.compare_learned(one, {**other, "is_learned": [False, True, False]})
     assert (fewer["as_many"], fewer["same_filters"]) == (False, False)
     assert not fewer["same_widths"]
     assert figure5c.learned_widths(other) == [0.61, 4.5]
     nothing = {**one, "is_learned": [False] * 3}
-    empty = figure5c.alike(nothing, nothing)
+    empty = figure5c.compare_learned(nothing, nothing)
     assert not empty["something_learned"]
     assert figure5c.CLAIMS[0].holds({"compared": {"other_starts": {"figure5d": empty}}}) == []
     result = {

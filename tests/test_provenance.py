@@ -70,6 +70,7 @@ def test_a_figure_changes_itself_and_the_figures_that_build_on_it():
 def test_fingerprints_differ_and_cover_the_backend(tmp_path, monkeypatch):
     assert len({provenance.fingerprint(name) for name in EXPERIMENTS}) == len(EXPERIMENTS)
     monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
     found = []
     for name, source in (("backend_one", "1"), ("backend_two", "2")):
         Path(f"{name}.py").write_text(f"def learn(*_): return {source}")

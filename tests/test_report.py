@@ -74,12 +74,12 @@ def test_missing_comparisons():
 
 def test_a_strip_plot_has_a_dot_for_each_seed_and_a_line_for_the_paper():
     drawn = strip(spread(7, 5, 7, 7, 9))
-    places = [float(x) for x in re.findall(r'<circle class="ours" cx="([\d.]+)"', drawn)]
+    positions = [float(x) for x in re.findall(r'<circle class="ours" cx="([\d.]+)"', drawn)]
     heights = [float(y) for y in re.findall(r'cy="([\d.]+)"', drawn)]
-    assert len(places) == 4
-    assert places[1] == places[2] == (places[0] + places[3]) / 2
+    assert len(positions) == 4
+    assert positions[1] == positions[2] == (positions[0] + positions[3]) / 2
     assert heights[1] != heights[2]  # equal values are stacked
-    assert f'class="paper" x1="{places[1]}"' in drawn
+    assert f'class="paper" x1="{positions[1]}"' in drawn
     assert strip(spread(7, 5)) == ""
     assert "paper" not in strip(spread(None, 1, 2)).split(">", 1)[1]
 
@@ -108,9 +108,9 @@ def folder(tmp_path_factory):
         assert reproduction.reproduce(plan, reproduction.Listener()) == []
         found = reproduction.current_results(plan)
     summaries = [Summary(EXPERIMENTS[name], by_seed) for name, by_seed in found.items()]
-    where = origin(summaries, data.SAMPLE, 2e-4)
-    page.write(out / "report.html", summaries, where)
-    document.write(out / "doc" / "reproduction.md", summaries, where, out)
+    source = origin(summaries, data.SAMPLE, 2e-4)
+    page.write(out / "report.html", summaries, source)
+    document.write(out / "doc" / "reproduction.md", summaries, source, out)
     return out
 
 
@@ -204,8 +204,8 @@ def test_dark_mode_has_light_text_also_in_pictures(opened):
     texts = {"body": "color", "section#table1 figure > svg text": "fill"}
     for scheme, bright in (("light", False), ("dark", True)):
         opened.emulate_media(color_scheme=scheme)
-        for where, what in texts.items():
-            assert (luminance(opened.evaluate(ink.format(where, what))) > 150) == bright, where
+        for source, what in texts.items():
+            assert (luminance(opened.evaluate(ink.format(source, what))) > 150) == bright, source
         assert (luminance(opened.evaluate(ink.format("body", "backgroundColor"))) < 100) == bright
 
 

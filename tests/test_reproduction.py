@@ -201,6 +201,7 @@ def test_results_of_another_scale_data_or_backend_are_not_mixed(quick, tmp_path)
 def own_backend(tmp_path, monkeypatch):
     """A backend in the current directory that never moves a neuron."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)  # is removed afterwards
     source = "def learn(centers, widths, samples, sample_widths, rule, seen):\n    return centers, widths\n"
     (tmp_path / "still_neurons.py").write_text(source + "number = 1\n")
     yield "still_neurons:learn"

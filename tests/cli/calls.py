@@ -10,9 +10,9 @@ from typer.testing import CliRunner
 
 from gaussian_neurons.cli import app
 
-PLACES = np.array([[0.0, 0.0], [0.0, 4.0], [4.0, 0.0]])
+CENTERS = np.array([[0.0, 0.0], [0.0, 4.0], [4.0, 0.0]])
 KINDS = np.random.default_rng(0).integers(3, size=3000)
-X = np.random.default_rng(1).normal(PLACES[KINDS], 0.4).round(4)
+X = np.random.default_rng(1).normal(CENTERS[KINDS], 0.4).round(4)
 COMMAND = [sys.executable, "-m", "gaussian_neurons"]
 
 

@@ -17,11 +17,11 @@ def here(tmp_path, monkeypatch):
 
 @pytest.fixture(scope="session")
 def model_bytes(tmp_path_factory):
-    place = tmp_path_factory.mktemp("model")
-    write_csv(place / "a.csv")
-    arguments = ["fit", str(place / "a.csv"), "--out", str(place / "m"), "--width", "1"]
+    folder = tmp_path_factory.mktemp("model")
+    write_csv(folder / "a.csv")
+    arguments = ["fit", str(folder / "a.csv"), "--out", str(folder / "m"), "--width", "1"]
     assert CliRunner().invoke(app, arguments).exit_code == 0
-    return (place / "m").read_bytes()
+    return (folder / "m").read_bytes()
 
 
 @pytest.fixture

@@ -204,18 +204,18 @@ def test_columns_are_matched_by_name_or_position(here, model):
 
 def test_missing_columns_are_refused(here, model):
     write_csv(here / "a.csv", header="x,z")
-    said = refused("predict", "m.safetensors", "a.csv")
-    assert "the model needs the columns x, y, but y is missing; the columns are x, z" in said
+    message = refused("predict", "m.safetensors", "a.csv")
+    assert "the model needs the columns x, y, but y is missing; the columns are x, z" in message
     write_csv(here / "b.csv", np.ones((3, 3)), header=None)
-    said = refused("predict", "m.safetensors", "b.csv")
-    assert "the model needs 2 columns (x, y), but got 3: 0, 1, 2" in said
+    message = refused("predict", "m.safetensors", "b.csv")
+    assert "the model needs 2 columns (x, y), but got 3: 0, 1, 2" in message
     good("predict", "m.safetensors", "b.csv", "--exclude", "2")
 
 
 def test_skipped_rows_have_empty_cells(here, model):
     text = "x,y\n0,0\nbroken\n0,\n0,4\n"
-    said = refused("predict", "m.safetensors", "-", stdin=text)
-    assert "row 1 (line 3 of standard input): has 1 cells" in said
+    message = refused("predict", "m.safetensors", "-", stdin=text)
+    assert "row 1 (line 3 of standard input): has 1 cells" in message
     a, b = map(str, model.predict(pd.DataFrame({"x": [0, 0], "y": [0, 4]})))
     assert a != b
     done = good("predict", "m.safetensors", "-", "--on-bad", "skip", stdin=text)

@@ -45,10 +45,9 @@ class Display(Listener):
     def on_start(self, jobs: Sequence[Job], done: int, board: Board) -> None:  # noqa: D102
         self._jobs, self._board = {job.slot: job for job in jobs}, board
         if not jobs:
-            self._console.print(f"Nothing to run: {done} results are up to date.")
+            self._console.print(f"0 runs to do, {done} up to date.")
             return
-        before = f"; {done} results are up to date" if done else ""
-        self._console.print(f"{len(jobs)} run{'s' if len(jobs) > 1 else ''} to do{before}.")
+        self._console.print(f"{len(jobs)} run{'s' if len(jobs) > 1 else ''} to do, {done} up to date.")
         if not self._console.is_terminal:
             return
         total = sum(job.run.experiment.seconds for job in jobs)

@@ -29,17 +29,17 @@ class Report:
         self._summaries = [
             Summary(EXPERIMENTS[name], by_seed) for name, by_seed in current_results(plan).items()
         ]
-        where = origin(self._summaries, plan.data, plan.scale)
-        self._warnings = where.warnings
-        page.write(plan.out / "report.html", self._summaries, where)
+        source = origin(self._summaries, plan.data, plan.scale)
+        self._warnings = source.warnings
+        page.write(plan.out / "report.html", self._summaries, source)
         facts = {
-            **where.facts,
-            "warnings": where.warnings,
+            **source.facts,
+            "warnings": source.warnings,
             "results": [summary.as_json() for summary in self._summaries],
         }
         results.write(plan.out / "report.json", facts)
         if self._markdown is not None:
-            document.write(self._markdown, self._summaries, where, plan.out)
+            document.write(self._markdown, self._summaries, source, plan.out)
 
     def print_summary(self, console: Console) -> None:
         """Print the first number of each experiment, and the support of its claims."""

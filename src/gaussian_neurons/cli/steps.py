@@ -43,9 +43,9 @@ def load(path: str, data: str | None = None) -> GaussianNeurons:
 
 def is_model(path: str) -> bool:
     """Whether a file is a model file."""
-    place = Path(path).expanduser()
+    file = Path(path).expanduser()
     try:
-        return place.is_file() and GaussianNeurons.load(place) is not None
+        return file.is_file() and GaussianNeurons.load(file) is not None
     except (ValueError, OSError):
         return False
 

@@ -14,7 +14,7 @@ ALL = "*"
 
 
 class Reference(NamedTuple):
-    """A name at the top level of a module; "*" stands for the whole module."""
+    """A name at the top level of a module; "*" is the whole module."""
 
     module: str
     name: str
@@ -33,7 +33,7 @@ def package_sources() -> dict[str, str]:
 class Dependencies:
     """Finds what definitions need: all definitions that they name, what these name, and so on.
 
-    Imports are followed wherever they stand: at the top, inside functions, and through the `__init__` of a
+    Imports are followed everywhere: at the top, inside functions, and through the `__init__` of a
     package. Statements that run when a needed module is imported count as well. If code uses a module
     otherwise than as `module.name`, then all of that module counts. Docstrings, comments and the annotations
     of functions and variables do not count.

@@ -107,7 +107,7 @@ EXPERIMENT = Experiment(
     ),
     claims=(
         Claim(
-            "The minimum lies at about (0.24, 0.76).",
+            "The minimum is at about (0.24, 0.76).",
             lambda result: [bool(np.allclose(result["minimum"], [0.24, 0.76], atol=0.005))],
         ),
         Claim(

@@ -41,18 +41,18 @@ def remove(
     """Remove one neuron and learn on: which neuron learns its pattern, and how the others change."""
     model.remove_neurons([neuron])
     after = layer.facts(lab.learn(model, stream, config.n_samples_after, f"without-{neuron + 1}"))
-    left = np.delete(np.arange(len(before["centers"])), neuron)  # the index in `before` of each in `after`
+    remaining = np.delete(np.arange(len(before["centers"])), neuron)  # the neurons of `after`, in `before`
     then, now = np.array(before["centers"]), np.array(after["centers"])
     removed = then[neuron]
-    others = np.flatnonzero(np.array(before["is_learned"])[left])
-    old = then[left[others]]
+    others = np.flatnonzero(np.array(before["is_learned"])[remaining])
+    old = then[remaining[others]]
     candidates = np.flatnonzero(after["is_learned"])
     found: Result = {"nearest": None, "had_learned": None, "distance": None, "relearned": False}
     if len(candidates):
         nearest = int(candidates[np.argmin(similarity.distance(now[candidates], removed))])
         found = {
-            "nearest": int(left[nearest]),
-            "had_learned": bool(before["is_learned"][left[nearest]]),  # a pattern of its own
+            "nearest": int(remaining[nearest]),
+            "had_learned": bool(before["is_learned"][remaining[nearest]]),  # a pattern of its own
             "distance": float(similarity.distance(now[nearest], removed)),
             "relearned": bool(similarity.same(now[nearest], removed)),
         }
@@ -60,11 +60,11 @@ def remove(
     return {
         "neuron": neuron,
         **found,
-        "others": left[others].tolist(),
+        "others": remaining[others].tolist(),
         "others_moved": layer.rounded(similarity.distance(now[others], old)),
         "others_same": similarity.same(now[others], old).tolist(),
         "others_known": [bool(similarity.same(now[candidates], filter).any()) for filter in old],
-        "numbers": (left + 1).tolist(),
+        "numbers": (remaining + 1).tolist(),
         "after": after,
     }
 

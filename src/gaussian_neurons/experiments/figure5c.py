@@ -37,10 +37,10 @@ def learned_widths(result: Result) -> list[float]:
 
 def compare(result: Result, others: Mapping[str, Result]) -> Result:
     """Whether the other starting widths led to the same filters and widths with the same seed."""
-    return {"other_starts": {name: alike(result, other) for name, other in others.items()}}
+    return {"other_starts": {name: compare_learned(result, other) for name, other in others.items()}}
 
 
-def alike(one: Result, other: Result) -> Result:
+def compare_learned(one: Result, other: Result) -> Result:
     """The learned filters and widths of two results, compared in pairs."""
     centers_of = [layer.learned_centers(result) for result in (one, other)]
     widths_of = [np.array(result["widths"])[np.array(result["is_learned"], bool)] for result in (one, other)]

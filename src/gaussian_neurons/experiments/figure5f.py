@@ -46,7 +46,9 @@ def almost_as_many(result: Result, twins: bool) -> list[bool]:
 
 def reduced(result: Result) -> list[bool]:
     """For each learned neuron, whether its width was reduced."""
-    return [left for left, it in zip(figure5c.is_reduced(result), result["is_learned"], strict=True) if it]
+    return [
+        reduced for reduced, it in zip(figure5c.is_reduced(result), result["is_learned"], strict=True) if it
+    ]
 
 
 def median_width(result: Result) -> float | None:

@@ -84,8 +84,8 @@ def _write(axes: "Axes", result: Result) -> None:
     axes.set(xlim=(-1.6, 16), ylim=(5.6, -0.6))
     columns = (("domain_distance", "$d_i$"), ("cosine", r"$\cos\,\theta_i$"))
     rows = [
-        (of, name, f"{whose} {title}")
-        for of, whose in ((result, "ours"), (PUBLISHED, "paper"))
+        (of, name, f"{source} {title}")
+        for of, source in ((result, "ours"), (PUBLISHED, "paper"))
         for name, title in columns
     ]
     for y, (of, name, title) in enumerate(rows):

@@ -17,7 +17,7 @@ from tests.cli.calls import call, good, refused, write_csv
 
 
 @pytest.mark.parametrize(
-    ("content", "says"),
+    ("content", "message"),
     [
         ("", "the file is empty"),
         ("x,y\n", "has no rows"),
@@ -32,9 +32,9 @@ from tests.cli.calls import call, good, refused, write_csv
         ("hello world\n", "has no rows"),
     ],
 )
-def test_files_without_a_table_of_numbers(here, content, says):
+def test_files_without_a_table_of_numbers(here, content, message):
     (here / "a.csv").write_text(content)
-    assert re.search(says, refused("fit", "a.csv", "--out", "m"))
+    assert re.search(message, refused("fit", "a.csv", "--out", "m"))
 
 
 def test_one_column_and_one_row_are_enough(here):
@@ -60,9 +60,9 @@ def test_missing_files_get_a_suggestion(here, model):
 
 def test_swapped_files_are_recognized(here, model):
     write_csv(here / "a.csv")
-    said = refused("predict", "a.csv", "m.safetensors")
-    assert "'a.csv' is not a model, but 'm.safetensors' is" in said
-    assert "gaussian-neurons predict m.safetensors a.csv" in said
+    message = refused("predict", "a.csv", "m.safetensors")
+    assert "'a.csv' is not a model, but 'm.safetensors' is" in message
+    assert "gaussian-neurons predict m.safetensors a.csv" in message
     assert "'m.safetensors' is a model, not data" in refused("fit", "m.safetensors", "-o", "n")
     assert "cannot be read as a model" in refused("info", "a.csv")
     (here / "odd.name").write_text("1,2\n")
@@ -72,8 +72,8 @@ def test_swapped_files_are_recognized(here, model):
 
 def test_unknown_columns_are_refused(here):
     write_csv(here / "a.csv", header="length,width")
-    said = refused("fit", "a.csv", "-o", "m", "--columns", "lenght")
-    assert "there is no column 'lenght'. The columns are length, width. Did you mean 'length'?" in said
+    message = refused("fit", "a.csv", "-o", "m", "--columns", "lenght")
+    assert "there is no column 'lenght'. The columns are length, width. Did you mean 'length'?" in message
     assert "no column '2'" in refused("fit", "a.csv", "-o", "m", "--exclude", "2")
     assert "removes all columns" in refused("fit", "a.csv", "-o", "m", "--exclude", "length,width")
     assert "names or indices" in refused("fit", "a.csv", "-o", "m", "--columns", ",")
@@ -99,7 +99,7 @@ def test_a_text_column_does_not_skip_all_rows(here):
 
 
 @pytest.mark.parametrize(
-    ("options", "says"),
+    ("options", "message"),
     [
         (["--neuron", "3"], "--neurons"),
         (["--width", "wide"], "must be a number above 0 or auto"),
@@ -110,12 +110,12 @@ def test_a_text_column_does_not_skip_all_rows(here):
         ([], "--out"),
     ],
 )
-def test_invalid_options_are_refused(here, options, says):
+def test_invalid_options_are_refused(here, options, message):
     write_csv(here / "a.csv")
     out = ["-o", "m"] if options else []
     done = call("fit", "a.csv", *out, *options)
     assert done.exit_code == 2
-    assert says in done.stderr
+    assert message in done.stderr
     assert not os.path.exists("m")
 
 
@@ -124,12 +124,12 @@ def test_a_checkpoint_needs_one_pass_and_the_same_options(here, model):
     assert "Add --one-pass" in refused("fit", "a.csv", "-o", "n", "--checkpoint", "run")
     one_pass = ["fit", "a.csv", "--one-pass", "-o"]
     assert "is also read or written" in refused(*one_pass, "run", "--checkpoint", "run")
-    said = refused(*one_pass, "n", "--checkpoint", "m.safetensors")
-    assert "Choose another file for --checkpoint" in said
+    message = refused(*one_pass, "n", "--checkpoint", "m.safetensors")
+    assert "Choose another file for --checkpoint" in message
     good(*one_pass, "n", "--checkpoint", "run")
-    said = refused(*one_pass, "k", "--checkpoint", "run", "--width", "3")
-    assert "width was 'auto', here it is 3.0" in said
-    assert "use the data and options that it began with" in said
+    message = refused(*one_pass, "k", "--checkpoint", "run", "--width", "3")
+    assert "width was 'auto', here it is 3.0" in message
+    assert "use the data and options that it began with" in message
 
 
 @pytest.mark.parametrize("command", app.registered_commands, ids=lambda it: it.callback.__name__)
