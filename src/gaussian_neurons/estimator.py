@@ -120,12 +120,13 @@ class GaussianNeurons(
     "The first data" are the first 1000 samples. They are learned from once they are complete; until then the
     attributes tell what would result if the stream ended there.
 
-    Which neurons learned, and which are clusters, is decided at *looks*: fixed sample numbers, whatever the
-    calls. Where neurons and clusters are is always current. With a given width a look is at most 1000 samples
-    old, and at most a tenth of the stream; it counts the neurons that the last 1000 samples hold, and
-    those that many samples held before and that have not left their place. With an automatic width looks come
-    every 3000 samples, more often at first; what the last 1000 samples do not show is retired. `fit`
-    ends with a look.
+    Which neurons learned is decided at *looks*: fixed sample numbers, whatever the calls. A look is at most
+    1000 samples old, and at most a tenth of the stream; `fit` ends with one. `centers_` and `widths_` are
+    always current. With a given width a look counts the neurons that the last 1000 samples hold, and those
+    that many samples held before and that have not left their place; a cluster is where its neuron is. With
+    an automatic width, which neurons form which cluster is decided every 3000 samples, more often at first; a
+    cluster is at the mean of those of the last 1000 samples that its neurons won at the look, and a cluster
+    without such samples is retired.
 
     `inhibition`, the rates and `repulsion_every` are read at every call and can be changed in the middle of
     a stream; `n_neurons`, `width`, `init` and `domain` describe the start of a model.

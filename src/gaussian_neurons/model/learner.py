@@ -101,11 +101,9 @@ def _learn(state: State, x: Array, widths: Array | None, settings: Settings) -> 
     network = state.network
     assert network is not None
     seen, window = network.neurons.seen, state.recent.window
-    if network.is_ladder:
-        review = look = next_ladder_review(seen, window)
-    else:
-        review, look = next_review(seen, window), last_look(seen + len(x))
-    stop = min(review, look if look > seen else review)
+    review = (next_ladder_review if network.is_ladder else next_review)(seen, window)
+    look = last_look(seen + len(x))
+    stop = min(review, look) if look > seen else review
     if stop - seen < len(x):
         x, widths = x[: stop - seen], None if widths is None else widths[: stop - seen]
     rules = [_rule(layer, settings) for layer in network.layers]
