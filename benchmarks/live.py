@@ -26,19 +26,19 @@ import numpy as np
 
 from benchmarks.speed import processor
 from gaussian_neurons.experiments import figure2a, figure4, figure5d, similarity
-from gaussian_neurons.experiments.layer import Layer
+from gaussian_neurons.experiments.layer import LayerConfig
 from gaussian_neurons.live.sources import Sources
 
 SETTLED = 1_000_000  # samples after which filters stand
 LEAST = 0.7  # of the speed without a page
-FIGURES: dict[str, tuple[Layer, str]] = {
+FIGURES: dict[str, tuple[LayerConfig, str]] = {
     "figure2a": (figure2a.Config(), "mnist-sample"),
     "figure5d": (figure5d.Config(), "mnist-sample"),
     "figure4": (figure4.Config(), "photographs"),
 }
 
 
-def alone(layer: Layer, data, seconds: float) -> float:
+def alone(layer: LayerConfig, data, seconds: float) -> float:
     """Samples a second without a page."""
     model, stream = layer.neurons(0), layer.stream(data, 0)
     model.learn(stream, 20_000, progress=False)

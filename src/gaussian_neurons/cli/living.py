@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from gaussian_neurons.cli.errors import require, told, warn
+from gaussian_neurons.cli.errors import handle_errors, require, warn
 from gaussian_neurons.cli.options import Columns, Exclude, FormatOption, Header
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ MOST_OF_A_NAME = 25  # letters, where more is said beside it
 MANY = 1_000_000  # times as far: more are not told
 
 
-@told("")
+@handle_errors("")
 def live(
     data: Annotated[
         str | None,
@@ -130,7 +130,7 @@ def _file(source: "Data", standardize: bool = False) -> Any:
     close = difflib.get_close_matches(source.path.lower(), KNOWN, n=1)
     if close and not path.exists():
         raise ValueError(f"there is no file {source.path!r}, and no such data. Did you mean {close[0]}?")
-    reading.existing(source.path, "data")
+    reading.require_file(source.path, "data")
     images = _images(path) if path.suffix == ".npy" else None
     if images is not None and standardize:
         raise ValueError(f"--standardize is for columns, and {source.path!r} holds images.")

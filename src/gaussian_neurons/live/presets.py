@@ -5,7 +5,7 @@ from typing import Any
 
 from gaussian_neurons.experiments import figure2g
 from gaussian_neurons.experiments.catalogue import EXPERIMENTS
-from gaussian_neurons.experiments.layer import Layer
+from gaussian_neurons.experiments.layer import LayerConfig
 from gaussian_neurons.live.setup import Setup
 from gaussian_neurons.live.sources import Sources, defaults, of_layer, one_sample
 
@@ -78,7 +78,7 @@ def presets(sources: Sources) -> dict[str, Preset]:
     for name, hint in HINTS.items():
         experiment = EXPERIMENTS[name]
         setup, note, later = defaults("one-sample", one_sample()), None, None
-        if isinstance(experiment.config, Layer):
+        if isinstance(experiment.config, LayerConfig):
             data, note = sources.here(str(experiment.data))
             setup = of_layer(data, experiment.config)
         if isinstance(experiment.config, figure2g.Config):

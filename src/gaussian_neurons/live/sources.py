@@ -13,7 +13,7 @@ from gaussian_neurons.datasets.cifar10_files import CLASSES
 from gaussian_neurons.datasets.fetch import AbsentData
 from gaussian_neurons.datasets.synthetic import Mixture
 from gaussian_neurons.experiments import figure1, figure2a, figure4
-from gaussian_neurons.experiments.layer import Layer
+from gaussian_neurons.experiments.layer import LayerConfig
 from gaussian_neurons.live.setup import MOST_SIZE, Setup, limit
 from gaussian_neurons.model.first_data import RATE, automatic_width
 from gaussian_neurons.sampling import Neighbourhoods, Patches, Rows, Stream
@@ -309,7 +309,7 @@ def defaults(name: str, source: Source) -> Setup:
     return Setup(name, 16, width, learning_rate=rate, sample_width=carried, speed=PLANE_SPEED)
 
 
-def of_layer(name: str, layer: Layer) -> Setup:
+def of_layer(name: str, layer: LayerConfig) -> Setup:
     """An experiment's layer as a setup."""
     return Setup(
         name,
