@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from gaussian_neurons.base.bad_rows import BadRow
 from gaussian_neurons.base.checks import one_of, whole_number
 from gaussian_neurons.base.interrupts import held_back
-from gaussian_neurons.base.progress import Bar, somebody_looks
+from gaussian_neurons.base.progress import Bar, is_interactive
 from gaussian_neurons.model import model_file
 from gaussian_neurons.model.checkpoint import ON_WRITE_ERROR, Checkpoint, Reached
 from gaussian_neurons.sampling.ahead import chunks_ahead
@@ -119,7 +119,7 @@ class _Run:
 
     def go(self) -> None:
         if self._carry_on():
-            if self.plan.progress and somebody_looks():
+            if self.plan.progress and is_interactive():
                 print(f"{self.plan.checkpoint}: the run has come to its end, nothing to do", file=sys.stderr)
             return
         stream, plan = self.stream, self.plan
