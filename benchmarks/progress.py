@@ -1,17 +1,21 @@
-"""Progress of a benchmark on stderr: one changing line on a terminal, else a line every ten seconds."""
+"""Progress of a benchmark on stderr: one changing line on a terminal, else a line now and then."""
 
 import sys
 import time
 from typing import Self
 
-EVERY = 10.0  # seconds between two lines, if stderr is not a terminal
-
 
 class Progress:
-    """Counts steps and shows the current one."""
+    """Counts steps and shows the current one.
 
-    def __init__(self, total: int) -> None:
-        self.total, self.done = total, 0
+    Parameters
+    ----------
+    total : number of steps
+    every : seconds between two lines, if stderr is not a terminal
+    """
+
+    def __init__(self, total: int, every: float = 10.0) -> None:
+        self.total, self.done, self.every = total, 0, every
         self._on_terminal = sys.stderr.isatty()
         self._printed = time.monotonic()
 
@@ -27,7 +31,7 @@ class Progress:
         line = f"{self.done} of {self.total}  {text}"
         if self._on_terminal:
             print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)
-        elif time.monotonic() - self._printed > EVERY:
+        elif time.monotonic() - self._printed > self.every:
             self._printed = time.monotonic()
             print(f"  ... {line}", file=sys.stderr, flush=True)
 
