@@ -1,4 +1,4 @@
-"""Rows of an array as a stream, in order or shuffled anew in each pass."""
+"""Rows of an array as a stream, in order or reshuffled in each pass."""
 
 from collections.abc import Mapping
 from typing import Any
