@@ -15,9 +15,9 @@ from matplotlib import pyplot as plt
 from sklearn.datasets import make_moons
 
 from gaussian_neurons import GaussianNeurons, plotting, sweep
-from gaussian_neurons.clustering.grouping import distinct_rows, joined
+from gaussian_neurons.clustering.grouping import distinct_rows, join_centers
 from gaussian_neurons.clustering.ladder import LOOKED_AT, thinned
-from gaussian_neurons.learning import native
+from gaussian_neurons.learning.responses import squared_distances
 
 OUT = Path(__file__).parent.parent / "docs" / "any-data"
 SEED = 0
@@ -51,14 +51,13 @@ def ladder() -> Any:
     """The five layers of a model, and the silhouettes by which one is chosen."""
     x = mixture()
     model = GaussianNeurons(50, random_state=SEED).partial_fit(x)
-    ready = model._learner.ready
-    recent = model._learner.samples
-    rows = thinned(distinct_rows(recent, 50), LOOKED_AT).astype(np.float64)
-    distances = np.sqrt(native.squared_distances(rows, rows))
+    network = model._state.network
+    rows = thinned(distinct_rows(model.recent_samples_, 50), LOOKED_AT).astype(np.float64)
+    distances = np.sqrt(squared_distances(rows, rows))
     figure, axes = plt.subplots(2, 3, figsize=(12, 7.6), layout="constrained")
     curve = axes[1, 2]
-    for number, (layer, axis) in enumerate(zip(ready.layers, axes.flat, strict=False)):
-        neurons, chosen = layer.neurons, number == ready.clusters.layer
+    for number, (layer, axis) in enumerate(zip(network.layers, axes.flat, strict=False)):
+        neurons, chosen = layer.neurons, number == network.clusters.layer
         axis.scatter(*x[::4].T, s=3, color=GREY, linewidths=0)
         radius = np.sqrt(neurons.widths[0])
         for center in neurons.centers:
@@ -66,7 +65,7 @@ def ladder() -> Any:
                 plt.Circle(center, radius, fill=False, color="tab:blue", alpha=0.35, linewidth=0.8)
             )
         axis.scatter(*neurons.centers.T, s=14, color="tab:blue", zorder=3)
-        found = joined(rows, distances, neurons.centers.astype(np.float64)).silhouettes_of(50)
+        found = join_centers(rows, distances, neurons.centers.astype(np.float64)).silhouettes_of(50)
         counts = np.flatnonzero(found > -1)
         curve.plot(counts, found[counts], marker=".", label=f"width {neurons.widths[0]:.2g}")
         axis.set_title(f"width {neurons.widths[0]:.2g}" + (": chosen" if chosen else ""), fontsize=11)

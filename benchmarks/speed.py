@@ -21,7 +21,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,6 +29,8 @@ import psutil
 
 from gaussian_neurons import GaussianNeurons, Neurons, _core
 from gaussian_neurons.learning import native, reference
+from gaussian_neurons.learning.backends import Learn
+from gaussian_neurons.learning.rule import Rule
 
 # K, D, widths learned, and the target of the ratio to the reference in single precision
 WORKLOADS = (
@@ -76,9 +77,13 @@ def budget(K: int, D: int, widths: bool, core: dict[str, float], measured: float
     return dict(zip(PARTS, [*(part / measured for part in parts), 1 - sum(parts) / measured], strict=True))
 
 
-def learn_time(learn: Callable[..., None], neurons: Neurons, x: np.ndarray, **rule) -> float:
+def learn_time(
+    learn: Learn, neurons: Neurons, x: np.ndarray, sample_widths: np.ndarray | None = None, **numbers: float
+) -> float:
+    """Seconds per sample of a function like `reference.learn`, for a rule with these numbers."""
+    rule = Rule(**numbers)
     begin = time.perf_counter()
-    learn(neurons, x, **rule)
+    learn(neurons.centers, neurons.widths, x, sample_widths, rule, 0)
     return (time.perf_counter() - begin) / len(x)
 
 

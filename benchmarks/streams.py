@@ -24,6 +24,7 @@ from benchmarks.speed import in_a_process, processor
 from gaussian_neurons import GaussianNeurons
 from gaussian_neurons.datasets.synthetic import Mixture
 from gaussian_neurons.learning import native
+from gaussian_neurons.learning.rule import Rule
 from gaussian_neurons.sampling import Neighbourhoods, Patches, rows_from_file
 
 TARGETS = {"patches": 5.0, "neighbourhoods": 1.0}  # millions per second on one core, 5 x 5, float32
@@ -92,13 +93,12 @@ def measure_learning(K: int, size: int, channels: int, widths: bool, repetitions
         model.learn(stream(), n)
         streamed.append(time.perf_counter() - begin)
         other = GaussianNeurons(K, width=sigma, domain=(0, 1), random_state=0, **rule)
-        neurons = other.partial_fit(
-            x[:1], sample_width=None if own is None else own[:1]
-        )._learner.ready.neurons
+        other.partial_fit(x[:1], sample_width=None if own is None else own[:1])
+        start, rest = (other.centers_, other.widths_), None if own is None else own[1:]
         begin = time.perf_counter()
-        native.learn(neurons, x[1:], **rule, sample_widths=None if own is None else own[1:])
+        centers, _ = native.learn(*start, x[1:], rest, Rule(**rule), 1)
         alone.append(time.perf_counter() - begin)
-        assert (neurons.centers == model.centers_).all(), "the results differ"
+        assert (centers == model.centers_).all(), "the results differ"
     core, whole = statistics.median(alone), statistics.median(streamed)
     return {
         "K": K,

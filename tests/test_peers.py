@@ -8,9 +8,9 @@ import pytest
 
 pytest.importorskip("psutil")
 
-from benchmarks.peers import claims, compare, roofline, worker, workloads
+from benchmarks.peers import claims, compare, worker, workloads
 from benchmarks.peers.growth import fitted, slopes, worst_step
-from benchmarks.peers.kernels import points
+from benchmarks.peers.kernels import moving_numbers, points
 from benchmarks.peers.learners import Needs, Task
 from benchmarks.peers.measure import too_slow_before
 from benchmarks.peers.results import (
@@ -29,8 +29,8 @@ from benchmarks.peers.rules import Competition, currents, krotov_hopfield
 from benchmarks.peers.systems import SYSTEMS
 from benchmarks.peers.worker import Bench
 from benchmarks.speed import Counts, budget, counts
-from gaussian_neurons import Neurons
 from gaussian_neurons.learning import reference
+from gaussian_neurons.learning.rule import Rule
 
 TASK = Task(16, 25)
 
@@ -54,10 +54,10 @@ def test_all_implementations_of_the_rule_equal_the_reference(key):
         assert found.dtype == (np.float64 if key == "ours-float64" else np.float32)
     else:
         start, found = TASK.centers(np.float64), np.asarray(model.centers)
-    neurons = Neurons.at(start, TASK.width)
-    reference.learn(neurons, x, inhibition=TASK.rule.inhibition, learning_rate=TASK.rule.learning_rate)
-    assert np.abs(neurons.centers - start).max() > 0.1
-    np.testing.assert_allclose(found, neurons.centers, atol=1e-5)
+    widths, rule = np.full(TASK.K, TASK.width), Rule(TASK.rule.learning_rate, TASK.rule.inhibition)
+    expected, _ = reference.learn(start.astype(np.float64), widths, x.astype(np.float64), None, rule, 0)
+    assert np.abs(expected - start).max() > 0.1
+    np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
 def test_one_step_of_krotov_and_hopfield_by_hand():
@@ -121,7 +121,7 @@ def test_operations_by_hand():
     # Nine neurons in groups of eight: rows 0 to 7 have 8 lanes, row 8 has 16.
     assert counts(9, 1, False, lanes=8, group=8) == Counts(36 * 3 + 18, 80 + 9 * 16 + 3 * 16, 80 + 16)
     assert counts(9, 1, True, lanes=8, group=8) == Counts(36 * 3 + 27, 80 + 144 + 64, 160 + 144 + 48)
-    assert roofline.moving_numbers(3, 5) == 15 + 15 + 3 + 3  # centers and pairs, read and written
+    assert moving_numbers(3, 5) == 15 + 15 + 3 + 3  # centers and pairs, read and written
 
 
 def test_shares_of_the_time_by_hand():

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from gaussian_neurons import Neurons, theory
+from gaussian_neurons import theory
 from gaussian_neurons.learning import native, reference
+from gaussian_neurons.learning.rule import Rule
 
 
 @pytest.mark.parametrize(("side", "inhibition", "published"), [(9, 0.015, 4.14), (13, 0.01, 9.91)])
@@ -61,22 +62,19 @@ def test_distant_neurons_do_not_move():
 def test_two_neurons_of_the_core_follow_the_differential_equation():
     # Both neurons move, so the distance grows twice as fast as with one fixed: t = n eta.
     rate, n = 1e-3, 20_000
-    neurons = Neurons.at([[0.0], [0.3]], 1.0)
-    native.learn(neurons, np.full((n, 1), 1e6), inhibition=0.5, learning_rate=rate)
-    gap = neurons.centers[1, 0] - neurons.centers[0, 0]
+    start, far = np.array([[0.0], [0.3]]), np.full((n, 1), 1e6)
+    centers, _ = native.learn(start, np.ones(2), far, None, Rule(rate, 0.5), 0)
+    gap = centers[1, 0] - centers[0, 0]
     assert gap == pytest.approx(theory.repulsion_distance(n * rate, width=1.0, start=0.3).item(), rel=1e-3)
 
 
 def test_rounding_ends_repulsion_at_the_limit():
     limit = theory.repulsion_limit(width=1.0, learning_rate=0.1, dtype=np.float32)
-    far = Neurons.at([[0.0], [1.05 * limit]], 1.0, np.float32)
-    near = Neurons.at([[0.0], [0.9 * limit]], 1.0, np.float32)
-    ends = []
-    for neurons in (far, near):
-        start = neurons.centers.copy()
-        native.learn(neurons, np.full((1, 1), 1e6), inhibition=0.5, learning_rate=0.1)
-        ends.append(neurons.centers[1, 0] > start[1, 0])
-    assert ends == [False, True]
+    for distance, moves in ((1.05 * limit, False), (0.9 * limit, True)):
+        start = np.array([[0.0], [distance]], np.float32)
+        far = np.full((1, 1), 1e6)  # a sample without attraction
+        centers, _ = native.learn(start, np.ones(2, np.float32), far, None, Rule(0.1, 0.5), 0)
+        assert (centers[1, 0] > start[1, 0]) == moves
 
 
 FIGURE_1 = {"others": [[0.7, 0.3]], "sample": [0.3, 0.7], "widths": 0.2, "inhibition": 0.5}

@@ -10,6 +10,15 @@ from benchmarks.peers.results import Kernel, Spread
 BYTES = {"float32": 4, "float64": 8}
 
 
+def moving_numbers(K: int, D: int) -> int:
+    """The smallest number of numbers that are read and written per sample.
+
+    Centers are read and written. One number for each pair of neurons is written and read again, because the
+    weight of a pair is known only after the sum over D.
+    """
+    return 2 * K * D + 2 * (K * (K - 1) // 2)
+
+
 @dataclass(frozen=True)
 class Point:
     """The turns of one kernel. Shares are fractions of the time per sample; each turn has its own peak."""

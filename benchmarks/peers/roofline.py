@@ -16,7 +16,7 @@ from dataclasses import asdict
 import numpy as np
 from numpy.typing import DTypeLike
 
-from benchmarks.peers.kernels import points
+from benchmarks.peers.kernels import moving_numbers, points
 from benchmarks.peers.results import Kernel
 from benchmarks.progress import Progress
 from benchmarks.speed import counts, in_a_process, learn_time, processor
@@ -51,15 +51,6 @@ def measure(
         job = json.dumps([K, D, double, repetitions])
         found += [Kernel(**row) for row in in_a_process(job, {}, module="benchmarks.peers.roofline")]
     return found
-
-
-def moving_numbers(K: int, D: int) -> int:
-    """The smallest number of numbers that are read and written per sample.
-
-    Centers are read and written. One number for each pair of neurons is written and read again, because the
-    weight of a pair is known only after the sum over D.
-    """
-    return 2 * K * D + 2 * (K * (K - 1) // 2)
 
 
 def read_bandwidth(K: int, D: int, dtype: DTypeLike, seconds: float = PROBE) -> float:
