@@ -34,6 +34,7 @@ bench: .venv/ready-dev  ## speed and memory beside the NumPy reference; samplers
 	@$(BIN)/python -m benchmarks.speed
 	@$(BIN)/python -m benchmarks.streams
 	@OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.automatic
+	@OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.rows
 
 bench-live: .venv/ready-dev  ## learning while a page shows it, beside learning without one
 	@$(BIN)/python -m benchmarks.live $(OPTIONS)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from gaussian_neurons.base.bad_rows import BadRow, finite_rows
 from gaussian_neurons.base.checks import as_numbers, checked_sample_widths, one_of, whole_number
 from gaussian_neurons.base.interrupts import held_back
-from gaussian_neurons.base.progress import Bar, somebody_looks
+from gaussian_neurons.base.progress import Bar, is_interactive
 from gaussian_neurons.model import archive, learner, model_file
 from gaussian_neurons.model.checkpoint import ON_WRITE_ERROR, Checkpoint, Reached
 from gaussian_neurons.model.settings import Settings
@@ -115,7 +115,7 @@ class _Run:
 
     def go(self) -> None:
         if self._resume():
-            if self.plan.progress and somebody_looks():
+            if self.plan.progress and is_interactive():
                 print(f"{self.plan.checkpoint}: this run is complete, nothing to do", file=sys.stderr)
             return
         stream, plan = self.stream, self.plan
