@@ -33,11 +33,11 @@ def until(page, condition, arg=None):
     return wait_for(lambda: page.evaluate(condition, arg))
 
 
-def start(page, setup):
+def start(page, setup, size=SIZE):
     """Start a trial and wait for its first frame."""
     page.bring_to_front()  # browsers draw other tabs once a second
-    if page.viewport_size != SIZE:
-        page.set_viewport_size(SIZE)
+    if size is not None and page.viewport_size != size:
+        page.set_viewport_size(size)
     generation = page.served.run.generation
     page.served.run.submit(0, ("start", {"setup": setup.as_json()}))
     until(

@@ -50,7 +50,7 @@ export function readLink(search) {
   }
   return {
     setup: Object.keys(setup).length ? setup : null,
-    preset: /^\w{1,9}$/.test(figure) ? `figure${figure}` : null,
+    preset: /^\w{1,9}$/.test(figure ?? "") ? `figure${figure}` : null,
     surface: SURFACES.includes(surface) ? surface : null,
     problems,
   };
