@@ -19,7 +19,7 @@ def trial():
     one.close()
 
 
-def learned(trial, samples):
+def learn(trial, samples):
     while samples:
         samples -= trial.learn(samples)
     return trial
@@ -32,7 +32,7 @@ def plane_trial(**changes):
 
 
 def test_a_trial_learns_the_same_bits_as_the_library(trial):
-    learned(trial, 5000)
+    learn(trial, 5000)
     stream = stripes().stream(STRIPES)
     alone = GaussianNeurons(
         6, width=1.0, inhibition=0.5, learning_rate=0.1, domain=(0.0, 1.0), random_state=0
@@ -51,30 +51,30 @@ def test_neurons_exist_before_the_first_sample(trial):
 
 
 def test_no_neuron_counts_as_learned_after_few_samples(trial):
-    learned(trial, 1)
+    learn(trial, 1)
     assert trial.model.learned_.any()
     assert not trial.arrays()["learned"].any()
     assert trial.facts()["learned"] == 0
-    learned(trial, 5000)
+    learn(trial, 5000)
     assert trial.facts()["learned"] == trial.model.learned_.sum() > 0
 
 
 def test_neurons_outside_the_domain(trial):
     assert not trial.arrays()["outside"].any()
-    learned(trial, 20_000)
+    learn(trial, 20_000)
     centers = trial.model.centers_
     assert (trial.arrays()["outside"] == ((centers < 0) | (centers > 1)).any(axis=1)).all()
     assert trial.arrays()["outside"].any()
 
 
 def test_a_removed_pattern_that_is_learned_again_is_reported_once(trial):
-    learned(trial, 50_000)
+    learn(trial, 50_000)
     which = int(np.flatnonzero(trial.learned)[0])
     number, center = trial.ids[which], trial.model.centers_[which].copy()
     trial.remove([number])
     assert trial.relearned() == []
     trial.model.move_neurons([0], centers=[center])
-    learned(trial, 20_000)
+    learn(trial, 20_000)
     found = trial.relearned()
     assert [old for old, _ in found] == [number]
     assert similarity.same(trial.model.centers_[trial.index(found[0][1])], center)
@@ -82,23 +82,21 @@ def test_a_removed_pattern_that_is_learned_again_is_reported_once(trial):
 
 
 def test_a_removed_pattern_is_learned_again_in_the_plane():
-    trial = learned(plane_trial(), 30_000)
+    trial = learn(plane_trial(), 30_000)
     which = int(np.flatnonzero(trial.learned)[0])
     number, center = trial.ids[which], trial.model.centers_[which].copy()
     trial.remove([number])
-    trial.change(
-        "sigma", trial.setup.changed({"sigma": 10.0})
-    )  # all respond, but none moved there
+    trial.change("sigma", trial.setup.changed({"sigma": 10.0}))  # all respond, but none moved there
     assert trial.relearned() == []
     trial.change("sigma", trial.setup.changed({"sigma": 0.01}))
     trial.add(1, tuple(center))
-    learned(trial, 5000)
+    learn(trial, 5000)
     assert trial.relearned() == [(number, trial.ids[-1])]
     trial.close()
 
 
 def test_neurons_keep_their_numbers(trial):
-    learned(trial, 1000)
+    learn(trial, 1000)
     centers = trial.model.centers_
     trial.remove([2])
     trial.add(2, None)
@@ -114,7 +112,7 @@ def test_neurons_keep_their_numbers(trial):
 
 
 def test_a_smaller_k_removes_neurons_that_learned_nothing_first(trial):
-    learned(trial, 20_000)
+    learn(trial, 20_000)
     kept = {n for n, it in zip(trial.ids, trial.model.learned_, strict=True) if it}
     assert 0 < len(kept) < 6
     trial.change("K", trial.setup.changed({"K": len(kept)}))
@@ -126,13 +124,13 @@ def test_a_smaller_k_removes_neurons_that_learned_nothing_first(trial):
 
 def test_a_held_neuron_stays():
     trial = plane_trial()
-    learned(trial, 1000)
+    learn(trial, 1000)
     trial.hold(3, (0.25, 0.75))
     for _ in range(5):
         trial.learn(100)
         assert trial.model.centers_[2].tolist() == [0.25, 0.75]
     trial.release([3])
-    learned(trial, 1000)
+    learn(trial, 1000)
     assert trial.model.centers_[2].tolist() != [0.25, 0.75]
     trial.remove([3])
     with pytest.raises(ValueError, match="There is no neuron 3"):
@@ -146,7 +144,7 @@ def test_points_are_painted_and_removed():
     before = len(trial.points()["points"])
     trial.paint(np.full((150, 2), 0.5))
     assert trial.points()["painted"].sum() == 150
-    learned(trial, before + 150)  # one pass
+    learn(trial, before + 150)  # one pass
     trial.unpaint()
     assert len(trial.points()["points"]) == before
     with pytest.raises(ValueError, match="At most 20,000 points"):
@@ -166,7 +164,7 @@ def test_commands_for_the_plane_are_refused_for_images(trial):
 
 
 def test_a_change_that_fails_changes_nothing(trial):
-    learned(trial, 100)
+    learn(trial, 100)
     centers = trial.model.centers_
     with pytest.raises(ValueError, match="label"):
         trial.change("classes", trial.setup.changed({"classes": [7]}))
@@ -179,23 +177,23 @@ def test_a_change_that_fails_changes_nothing(trial):
 
 def test_classes_select_the_samples(trial):
     trial.change("classes", trial.setup.changed({"classes": [1]}))
-    learned(trial, 500)
+    learn(trial, 500)
     patches = trial.newest.reshape(-1, 4, 4)
     assert (patches == patches[:, :1]).all()  # vertical stripes: all rows are equal
 
 
 def test_widths_are_learned_from_samples_with_widths(trial):
     trial.change("eta_sigma", trial.setup.changed({"eta_sigma": 0.5}))
-    learned(trial, 3000)
+    learn(trial, 3000)
     assert (trial.model.widths_ != 1.0).any()
     plane = plane_trial(eta_sigma=0.5, sample_width=0.002)
-    learned(plane, 5000)
+    learn(plane, 5000)
     assert plane.model.widths_.min() < 0.005
     plane.close()
 
 
 def test_a_new_width_applies_to_all_neurons(trial):
-    learned(trial, 100)
+    learn(trial, 100)
     trial.change("sigma", trial.setup.changed({"sigma": 0.25}))
     assert (trial.model.widths_ == 0.25).all()
 
@@ -212,26 +210,26 @@ def from_script(trial):
 
 
 def test_the_script_learns_the_same_bits(trial, capsys):
-    learned(trial, 3000)
+    learn(trial, 3000)
     model = from_script(trial)
     assert (model.centers_ == trial.model.centers_).all()
     assert "of 6 neurons learned" in capsys.readouterr().out
 
 
 def test_the_script_reproduces_changes(trial):
-    learned(trial, 1000)
+    learn(trial, 1000)
     trial.remove([2, 5])
     trial.change("lambda", trial.setup.changed({"lambda": 0.2}))
-    learned(trial, 500)
+    learn(trial, 500)
     trial.add(3, None)
     trial.change("classes", trial.setup.changed({"classes": [0]}))
-    learned(trial, 250)
+    learn(trial, 250)
     trial.change("sigma", trial.setup.changed({"sigma": 0.7}))
     trial.change("eta_sigma", trial.setup.changed({"eta_sigma": 0.1}))
-    learned(trial, 700)
+    learn(trial, 700)
     trial.change("noise", trial.setup.changed({"noise": 0.3}))
     trial.change("K", trial.setup.changed({"K": 5}))
-    learned(trial, 300)
+    learn(trial, 300)
     model = from_script(trial)
     assert (model.centers_ == trial.model.centers_).all()
     assert (model.widths_ == trial.model.widths_).all()
@@ -241,11 +239,11 @@ def test_the_script_reproduces_changes(trial):
 def test_the_script_reproduces_a_trial_in_the_plane(kind):
     source = mixture(0) if kind == "mixture" else one_sample()
     trial = Trial(default_setup(kind, source), source)
-    learned(trial, 2000)
+    learn(trial, 2000)
     trial.hold(2, (0.1, 0.2))
     trial.release([2])
     trial.change("eta_sigma", trial.setup.changed({"eta_sigma": 0.2}))
-    learned(trial, 1000)
+    learn(trial, 1000)
     model = from_script(trial)
     assert (model.centers_ == trial.model.centers_).all()
     assert (model.widths_ == trial.model.widths_).all()
@@ -257,26 +255,26 @@ def test_the_script_reproduces_changes_before_the_first_sample_and_between_two(t
     model = from_script(trial)
     assert model.n_samples_seen_ == 0
     assert (model.centers_ == trial.model.centers_).all()
-    learned(trial, 100)
+    learn(trial, 100)
     for _ in range(2):  # equal lines are executed twice
         trial.add(1, None)
         trial.remove([trial.ids[0]])
         trial.remove([trial.ids[0]])
     trial.add(2, None)
-    learned(trial, 100)
+    learn(trial, 100)
     model = from_script(trial)
     assert model.centers_.shape == trial.model.centers_.shape
     assert (model.centers_ == trial.model.centers_).all()
 
 
 def test_samples_of_a_failed_call_are_drawn_again(trial, monkeypatch):
-    learned(trial, 100)
+    learn(trial, 100)
     with monkeypatch.context() as patched:
         patched.setattr(trial.model, "partial_fit", _fails)
         with pytest.raises(FloatingPointError):
             trial.learn(50)
     assert (trial.seen, trial.sample) == (100, 100)
-    learned(trial, 100)
+    learn(trial, 100)
     assert (from_script(trial).centers_ == trial.model.centers_).all()
 
 
@@ -286,14 +284,14 @@ def _fails(*_, **__):
 
 def test_the_script_reproduces_held_neurons_unless_others_learned_meanwhile():
     trial = plane_trial()
-    learned(trial, 100)
+    learn(trial, 100)
     trial.hold(2, (0.25, 0.5))
     assert from_script(trial).centers_[1].tolist() == [0.25, 0.5]
     trial.remove([2])
-    learned(trial, 100)
+    learn(trial, 100)
     assert (from_script(trial).centers_ == trial.model.centers_).all()
     trial.hold(3, (0.25, 0.5))
-    learned(trial, 100)
+    learn(trial, 100)
     trial.release([3])
     assert "held while others learned" in trial.script()
     trial.close()
@@ -328,9 +326,9 @@ def restarted(trial, seed=0):
 
 
 def noise(trial):
-    learned(trial, 10)
+    learn(trial, 10)
     trial.add_noise(200)
-    learned(trial, 100)
+    learn(trial, 100)
     trial.change("eta_sigma", trial.setup.changed({"eta_sigma": 0.2}))
     trial.add_noise(7)
     return trial
@@ -339,25 +337,25 @@ def noise(trial):
 def stroke(trial):
     painted(trial, 3)
     for k in range(20):
-        learned(trial, 1)
+        learn(trial, 1)
         painted(trial, 2, seed=k)
     return trial
 
 
 def paint_and_unpaint(trial):
     painted(trial, 150)
-    learned(trial, 2000)
+    learn(trial, 2000)
     trial.add_noise(20)
-    learned(trial, 30)
+    learn(trial, 30)
     trial.unpaint()
-    learned(trial, 500)
+    learn(trial, 500)
     painted(trial, 1)
     return trial
 
 
 def paint_noise_and_restart(trial):
     painted(trial, 50)
-    learned(trial, 200)
+    learn(trial, 200)
     trial.add_noise(100)
     trial = restarted(restarted(trial), seed=3)
     trial.add_noise(10)
@@ -366,7 +364,7 @@ def paint_noise_and_restart(trial):
 
 @pytest.mark.parametrize("do", [noise, stroke, paint_and_unpaint, paint_noise_and_restart])
 def test_the_script_reproduces_painted_points(do):
-    trial = learned(do(plane_trial()), 4000)
+    trial = learn(do(plane_trial()), 4000)
     model = from_script(trial)
     assert "not reproduced" not in trial.script()
     assert (model.centers_ == trial.model.centers_).all()
@@ -376,7 +374,7 @@ def test_the_script_reproduces_painted_points(do):
 
 def test_noise_is_one_line_and_changes_between_two_samples_make_one_stream():
     trial = plane_trial()
-    learned(trial, 10)
+    learn(trial, 10)
     for _ in range(3):
         trial.add_noise(200)
     text = trial.script()
@@ -390,11 +388,11 @@ def test_the_plane_can_be_filled_once_before_the_script_is_truncated():
     trial = plane_trial()
     room = MAX_POINTS - trial.n_points
     painted(trial, room)
-    learned(trial, 10)
+    learn(trial, 10)
     assert (from_script(trial).centers_ == trial.model.centers_).all()
     trial.unpaint()
     painted(trial, room)
-    learned(trial, 10)
+    learn(trial, 10)
     text = trial.script()
     assert TRUNCATED in text
     assert len(text) < MAX_CHARACTERS + 2000
