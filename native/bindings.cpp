@@ -1,279 +1,283 @@
-// Arrays in, arrays out: the only file of the core that knows Python.
+// The module gaussian_neurons._core: checks arguments, releases the GIL, calls the kernels.
 #include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <chrono>
-#include <memory>
 #include <new>
 #include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "arrays.hpp"
 #include "dispatch.hpp"
 #include "grouping.hpp"
-#include "rows.hpp"
 
 namespace nb = nanobind;
 using namespace gaussian_neurons;
 
 namespace {
 
-using Samples = nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>;
-using SampleWidths = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-// One call learns for about this long, then returns so that Python can attend to signals.
-constexpr auto slice = std::chrono::milliseconds(20);
-constexpr double multiply_adds_between_clocks = 1 << 25;
-constexpr int64_t numbers_between_clocks = 1 << 12;  // of samples, which stay in the nearest cache
-constexpr int64_t rows_between_clocks = 1024;
-
 const InstructionSet* current = nullptr;
 
+void require(bool holds, const char* message) {
+    if (!holds) throw nb::value_error(message);
+}
+
+// Memory for n numbers, 64-byte aligned, not initialized.
 template <class T>
 struct Scratch {
-    explicit Scratch(int64_t n)
-        : at(static_cast<T*>(::operator new(std::max<int64_t>(n, 1) * sizeof(T), std::align_val_t(64)))) {}
+    explicit Scratch(Index n) : at(static_cast<T*>(::operator new(n * sizeof(T), std::align_val_t(64)))) {}
     ~Scratch() { ::operator delete(at, std::align_val_t(64)); }
     Scratch(const Scratch&) = delete;
     T* at;
 };
 
-Rows rows_of(const Samples& x) {
-    bool is_double = x.dtype() == nb::dtype<double>();
-    if (!is_double && x.dtype() != nb::dtype<float>())
-        throw nb::type_error("samples must be float32 or float64");
-    return {x.data(), int64_t(x.shape(0)), int64_t(x.shape(1)), x.stride(0), x.stride(1), is_double};
+// ---- learning ---------------------------------------------------------------------------------------
+
+// A call learns for about this long, so that Python can handle signals between two calls.
+constexpr auto slice = std::chrono::milliseconds(20);
+constexpr Index fewest_rows_for_lists = 8;  // in a call; for fewer, neighbour lists do not pay off
+
+// Rows that are learned between two looks at the clock: about a millisecond of work, and few enough numbers
+// to stay in the L1 cache.
+Index chunk_rows(Index K, Index D) {
+    const double multiply_adds = 1 << 25;
+    const Index in_cache = std::clamp<Index>((1 << 12) / D, 64, 1024);
+    return std::clamp<Index>(Index(multiply_adds / (double(K) * K * D)), 1, in_cache);
 }
 
-// Neurons that learn. Their arrays are brought up to date by every call.
+enum Status { fine = 0, bad_value = 1, bad_width = 2, diverged = 3 };
+using Learned = std::tuple<int, Index, Index>;  // status, row, column or neuron
+
+// Learns rows [first, ...) until they end, the time slice is over or something is wrong, and leaves a valid
+// state in centers and widths. Returns (fine, next row to learn, 0), (bad_value, row, column),
+// (bad_width, row, 0) or (diverged, row, neuron).
 template <class T>
-struct Learning {
-    Matrix<T> centers;
-    Vector<T> widths;
-    Vector<int64_t> seen;
-    Rule rule;
-    bool learns_widths;
-    int64_t K = centers.shape(0), D = centers.shape(1);
-    const Kernels<T>& kernels = current->kernels<T>();
-    int64_t chunk = std::clamp<int64_t>(int64_t(multiply_adds_between_clocks / (double(K) * K * D)), 1,
-                                        std::clamp<int64_t>(numbers_between_clocks / std::max<int64_t>(D, 1), 64, rows_between_clocks));
-    Scratch<T> work{kernels.learn_workspace(K, D, learns_widths)};
-    Scratch<T> buffer{chunk * D}, width_buffer{chunk};
+Learned learn(const Matrix<T>& centers,  // INOUT  (K, D)
+              const Vector<T>& widths,   // INOUT  (K,)
+              const SampleRows& rows,    // IN     (n, D)
+              const Vector<const double>& sample_widths,  // IN     (n,) or None
+              Index first,               // the first row to learn
+              Index seen,                // number of samples learned before row `first`
+              double learning_rate, double inhibition, double width_learning_rate, Index repulsion_every,
+              bool lists) {
+    using clock = std::chrono::steady_clock;
+    const Index K = centers.shape[0], D = centers.shape[1];
+    require(K >= 1 && D >= 1, "centers must have at least one row and one column");
+    require(widths.shape[0] == K, "widths must have one value for each center");
+    require(rows.D == D, "samples must have as many columns as centers");
+    require(!sample_widths.data || sample_widths.shape[0] == rows.n, "sample_widths must have one value for each row");
+    require(first >= 0 && first <= rows.n, "first must be in [0, n]");
+    require(seen >= 0, "seen must be at least 0");
+    require(repulsion_every >= 1, "repulsion_every must be at least 1");
+    if (first == rows.n) return {fine, first, 0};
+    const auto& kernels = current->kernels<T>();
+    const Rule rule{learning_rate, inhibition, width_learning_rate, repulsion_every};
+    const Setup setup{K, D, sample_widths.data && width_learning_rate > 0,
+                      lists && rows.n - first >= fewest_rows_for_lists};
 
-    Learning(Matrix<T> centers, Vector<T> widths, Vector<int64_t> seen, double learning_rate,
-             double inhibition, double width_learning_rate, int64_t repulsion_every, bool learns_widths,
-             bool lists)
-        : centers(centers),
-          widths(widths),
-          seen(seen),
-          rule{learning_rate, inhibition, width_learning_rate, false, repulsion_every, 0, lists},
-          learns_widths(learns_widths && width_learning_rate > 0) {
-        if (int64_t(widths.shape(0)) != K || seen.shape(0) != 1)
-            throw nb::value_error("arrays of different lengths");
-        if (K < 1 || D < 1) throw nb::value_error("no neurons, or none of any dimension");
-        if (repulsion_every < 1) throw nb::value_error("repulsion_every must be at least 1");
-        const T* w = widths.data();
-        rule.equal_widths = std::all_of(w, w + K, [w](T v) { return v == w[0]; });
-        kernels.open(K, D, this->learns_widths, centers.data(), w, work.at);
-    }
-
-    // Learns from the rows [first, ...) until they end, a slice of time is over or something is wrong.
-    // `seen` counts what was learned from. Returns what went wrong: ("", row, 0) nothing,
-    // ("value", row, column), ("width", row, 0), ("neuron", row, neuron).
-    std::tuple<std::string, int64_t, int64_t> learn(Samples x, std::optional<SampleWidths> sample_widths,
-                                                    int64_t first) {
-        const Rows rows = rows_of(x);
-        if (rows.D != D || (sample_widths && int64_t(sample_widths->shape(0)) != rows.n) ||
-            (learns_widths && !sample_widths) || first < 0)
-            throw nb::value_error("arrays of different lengths");
-        nb::gil_scoped_release released;
-        auto outcome = learn_rows(rows, sample_widths ? sample_widths->data() : nullptr, first);
-        kernels.write(work.at, centers.data(), widths.data());
-        return outcome;
-    }
-
-private:
-    std::tuple<std::string, int64_t, int64_t> learn_rows(const Rows& rows, const double* sample_widths,
-                                                         int64_t first) {
-        const auto deadline = std::chrono::steady_clock::now() + slice;
-        int64_t* count = seen.data();
-        while (first < rows.n) {
-            int64_t n = std::min(chunk, rows.n - first);
-            BadValue bad = copy_rows(rows, first, n, buffer.at);
-            if (bad.row >= 0) n = bad.row - first;
-            std::string trouble = bad.row >= 0 ? "value" : "";
-            for (int64_t t = 0; sample_widths && t < n; ++t) {
-                T value = T(sample_widths[first + t]);
-                width_buffer.at[t] = value;
-                if (value >= 0 && value - value == 0) continue;
-                bad = {first + t, 0};
-                trouble = "width";
-                n = t;
-            }
-            rule.since_repulsion = *count % rule.repulsion_every;
-            Outcome outcome = kernels.learn(rule, n, buffer.at, width_buffer.at, work.at);
-            *count += outcome.learned;
-            first += outcome.learned;
-            if (outcome.diverged >= 0) return {"neuron", first, outcome.diverged};
-            if (!trouble.empty()) return {trouble, bad.row, bad.column};
-            if (std::chrono::steady_clock::now() >= deadline) break;
+    nb::gil_scoped_release released;
+    const Index chunk = std::min(chunk_rows(K, D), rows.n - first), work_size = kernels.learn_workspace(setup);
+    const Scratch<T> work(work_size + (rows.in_place<T>() ? 0 : chunk * D) + (sample_widths.data ? chunk : 0));
+    T *chunk_widths = work.at + work_size, *buffer = chunk_widths + (sample_widths.data ? chunk : 0);
+    std::optional<clock::time_point> deadline;
+    Learned result{fine, first, 0};
+    auto& [status, row, where] = result;
+    kernels.open(setup, centers.data, widths.data, work.at);
+    while (true) {
+        Index n = std::min(chunk, rows.n - row);
+        const auto [samples, bad] = read_rows(rows, row, n, buffer);
+        int found = fine;
+        if (bad.row >= 0) {
+            found = bad_value;
+            n = bad.row - row;
+            where = bad.column;
         }
-        return {"", first, 0};
+        for (Index t = 0; sample_widths.data && t < n; ++t) {
+            chunk_widths[t] = T(sample_widths.data[row + t]);
+            if (is_finite(chunk_widths[t]) && chunk_widths[t] >= 0) continue;
+            found = bad_width;
+            n = t;
+            where = 0;
+        }
+        const Outcome outcome = kernels.learn(rule, n, seen + (row - first), samples, chunk_widths, work.at);
+        row += outcome.learned;
+        if (outcome.diverged >= 0) {
+            found = diverged;
+            where = outcome.diverged;
+        }
+        status = found;
+        if (status != fine || row == rows.n) break;
+        const auto now = clock::now();
+        if (!deadline)
+            deadline = now + slice;
+        else if (now >= *deadline)
+            break;
     }
-};
-
-template <class T>
-void bind_learning(nb::module_& m, const char* name) {
-    nb::class_<Learning<T>>(m, name)
-        .def(nb::init<Matrix<T>, Vector<T>, Vector<int64_t>, double, double, double, int64_t, bool, bool>(),
-             nb::arg("centers").noconvert(), nb::arg("widths").noconvert(), nb::arg("seen").noconvert(),
-             nb::arg("learning_rate"), nb::arg("inhibition"), nb::arg("width_learning_rate"),
-             nb::arg("repulsion_every"), nb::arg("learns_widths"), nb::arg("lists") = true)
-        .def("learn", &Learning<T>::learn, nb::arg("samples").noconvert(), nb::arg("sample_widths").none(),
-             nb::arg("first"));
+    kernels.write(work.at, centers.data, widths.data);
+    return result;
 }
 
 template <class T>
-void bind_distances(nb::module_& m) {
-    m.def(
-        "squared_distances",
-        [](Samples x, Matrix<const T> centers, Matrix<T> out) -> std::tuple<int64_t, int64_t> {
-            const Rows rows = rows_of(x);
-            const int64_t K = centers.shape(0), D = centers.shape(1);
-            if (rows.D != D || int64_t(out.shape(0)) != rows.n || int64_t(out.shape(1)) != K)
-                throw nb::value_error("arrays of different lengths");
-            const auto& kernels = current->kernels<T>();
-            const T* c = centers.data();
-            T* to = out.data();
-            nb::gil_scoped_release released;
-            Scratch<T> buffer(rows.n * D), work(kernels.distances_workspace(K, D));
-            BadValue bad = copy_rows(rows, 0, rows.n, buffer.at);
-            if (bad.row < 0) kernels.distances(K, D, rows.n, buffer.at, c, to, work.at);
-            return {bad.row, bad.column};
-        },
-        nb::arg("samples").noconvert(), nb::arg("centers").noconvert(), nb::arg("out").noconvert());
+void bind_learning(nb::module_& m) {
+    m.def("learn", &learn<T>, nb::arg("centers"), nb::arg("widths"), nb::arg("samples"),
+          nb::arg("sample_widths").none(), nb::arg("first"), nb::arg("seen"), nb::arg("learning_rate"),
+          nb::arg("inhibition"), nb::arg("width_learning_rate"), nb::arg("repulsion_every"),
+          nb::arg("lists") = true);
+}
+
+// ---- distances and responses ------------------------------------------------------------------------
+
+using Place = std::tuple<Index, Index>;  // row and column of the first value that is not finite, or -1
+
+// Calls kernel(samples, first row, number of rows, work) for chunks of rows.
+template <class T, class Kernel>
+Place measure(const Kernels<T>& kernels, const Rows& rows, Index K, Kernel kernel) {
+    nb::gil_scoped_release released;
+    const Index chunk = std::min(rows.n, std::max<Index>((1 << 18) / std::max<Index>(rows.D, 1), 256));
+    const Index work_size = kernels.measure_workspace(K, rows.D, chunk);
+    const Scratch<T> work(work_size + (rows.in_place<T>() ? 0 : chunk * rows.D));
+    for (Index first = 0; first < rows.n; first += chunk) {
+        const Index n = std::min(chunk, rows.n - first);
+        const auto [samples, bad] = read_rows(rows, first, n, work.at + work_size);
+        if (bad.row >= 0) return {bad.row, bad.column};
+        kernel(samples, first, n, work.at);
+    }
+    return {-1, -1};
+}
+
+// |x - mu_i|^2. `out` is incomplete if a value is not finite.
+template <class T>
+Place squared_distances(const SampleRows& rows,          // IN   (n, D)
+                        const Matrix<const T>& centers,  // IN   (K, D)
+                        const Matrix<T>& out) {          // OUT  (n, K)
+    const Index K = centers.shape[0], D = centers.shape[1];
+    require(rows.D == D, "samples must have as many columns as centers");
+    require(out.shape[0] == rows.n && out.shape[1] == K, "out must have the shape (samples, centers)");
+    const auto& kernels = current->kernels<T>();
+    return measure(kernels, rows, K, [&](const T* samples, Index first, Index n, T* work) {
+        kernels.distances(K, D, n, samples, centers.data, out.data + first * K, work);
+    });
+}
+
+// The neuron with the largest -|x - mu_i|^2 / sigma_i, and that value. Both are incomplete if a value is not
+// finite.
+template <class T>
+Place strongest(const SampleRows& rows,            // IN   (n, D)
+                const Matrix<const T>& centers,    // IN   (K, D)
+                const Vector<const T>& widths,     // IN   (K,)
+                const Vector<int64_t>& winner,     // OUT  (n,)
+                const Vector<T>& log_response) {   // OUT  (n,)
+    const Index K = centers.shape[0], D = centers.shape[1];
+    require(K >= 1, "centers must have at least one row");
+    require(rows.D == D, "samples must have as many columns as centers");
+    require(widths.shape[0] == K, "widths must have one value for each center");
+    require(winner.shape[0] == rows.n && log_response.shape[0] == rows.n,
+            "winner and log_response must have one element for each row");
+    const auto& kernels = current->kernels<T>();
+    return measure(kernels, rows, K, [&](const T* samples, Index first, Index n, T* work) {
+        kernels.strongest(K, D, n, samples, centers.data, widths.data, winner.data + first,
+                          log_response.data + first, work);
+    });
+}
+
+template <class T>
+void bind_measuring(nb::module_& m) {
+    m.def("squared_distances", &squared_distances<T>, nb::arg("samples"), nb::arg("centers"), nb::arg("out"));
+    m.def("strongest", &strongest<T>, nb::arg("samples"), nb::arg("centers"), nb::arg("widths"),
+          nb::arg("winner"), nb::arg("log_response"));
 }
 
 // ---- groups -----------------------------------------------------------------------------------------
 
-void bind_groups(nb::module_& m) {
-    m.def(
-        "join_groups",
-        [](Matrix<const double> distances, Vector<const int64_t> label, Matrix<const double> gaps) {
-            const int64_t n = label.shape(0), k = gaps.shape(0);
-            if (int64_t(distances.shape(0)) != n || int64_t(distances.shape(1)) != n ||
-                int64_t(gaps.shape(1)) != k)
-                throw nb::value_error("arrays of different lengths");
-            const int64_t* of = label.data();
-            std::vector<bool> used(k, false);
-            for (int64_t a = 0; a < n; ++a) {
-                if (of[a] < 0 || of[a] >= k) throw nb::value_error("a label that is none");
-                used[of[a]] = true;
-            }
-            if (!std::all_of(used.begin(), used.end(), [](bool it) { return it; }))
-                throw nb::value_error("a group without rows");
-            const double *d = distances.data(), *g = gaps.data();
-            Joined found;
-            {
-                nb::gil_scoped_release released;
-                found = Grouping(n, k, d, of, g).join();
-            }
-            return std::tuple(found.first, found.second, found.silhouettes);
-        },
-        nb::arg("distances").noconvert(), nb::arg("label").noconvert(), nb::arg("gaps").noconvert());
+std::tuple<std::vector<int64_t>, std::vector<int64_t>, std::vector<double>> join_groups(
+    const Matrix<const double>& distances, const Vector<const int64_t>& label, const Matrix<const double>& gaps) {
+    const Index n = label.shape[0], k = gaps.shape[0];
+    require(distances.shape[0] == n && distances.shape[1] == n, "distances must be (n, n) for n labels");
+    require(gaps.shape[1] == k, "gaps must be (k, k)");
+    std::vector<bool> used(k, false);
+    for (Index a = 0; a < n; ++a) {
+        require(label.data[a] >= 0 && label.data[a] < k, "label must be in [0, k)");
+        used[label.data[a]] = true;
+    }
+    require(std::all_of(used.begin(), used.end(), [](bool it) { return it; }), "every group must have a row");
+    nb::gil_scoped_release released;
+    Joined found = Grouping(n, k, distances.data, label.data, gaps.data).join();
+    return {found.first, found.second, found.silhouettes};
 }
 
 // ---- samplers ---------------------------------------------------------------------------------------
 
-using Pixels = nb::ndarray<nb::ro, nb::ndim<4>, nb::c_contig, nb::device::cpu>;
-using Chosen = std::optional<nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>>;
+using Chosen = Vector<const int64_t>;  // indexes of the images to draw from, or None for all
 
-// The images, once it is certain that windows of `side` pixels fit and that every chosen one exists.
-Images images_of(const Pixels& x, const Chosen& chosen, int64_t side) {
-    const bool is_float = x.dtype() == nb::dtype<float>();
-    if (!is_float && x.dtype() != nb::dtype<uint8_t>()) throw nb::type_error("images must be uint8 or float32");
-    Images images{x.data(), is_float, long(x.shape(0)), long(x.shape(1)), long(x.shape(2)), long(x.shape(3)),
-                  nullptr, 0};
-    if (chosen) {
-        images.chosen = chosen->data();
-        images.n_chosen = long(chosen->shape(0));
-        for (long k = 0; k < images.n_chosen; ++k)
-            if (images.chosen[k] < 0 || images.chosen[k] >= images.n)
-                throw nb::value_error("an image is chosen that there is not");
-    }
-    const long count = chosen ? images.n_chosen : images.n;
-    if (side < 1 || side > images.height || side > images.width || images.channels < 1 || count < 1 ||
-        count >= (1ll << 32))
-        throw nb::value_error("no patch of that size in these images");
+// The images, after checking that windows of `side` pixels fit and that all chosen images exist.
+Images checked(Images images, const Chosen& chosen, Index side) {
+    images.chosen = chosen.data;
+    images.n_chosen = chosen.shape[0];
+    for (Index k = 0; k < images.n_chosen; ++k)
+        require(chosen.data[k] >= 0 && chosen.data[k] < images.n, "chosen must be in [0, number of images)");
+    const Index count = chosen.data ? images.n_chosen : images.n;
+    require(count >= 1 && count < (1ll << 32), "there must be between 1 and 2^32 - 1 images");
+    require(images.channels >= 1, "images must have at least one channel");
+    require(side >= 1 && side <= images.height && side <= images.width,
+            "size must be at least 1 and windows must fit into the images");
     return images;
 }
 
 template <class T>
-void patches(Pixels x, Chosen chosen, int64_t size, uint64_t seed, uint64_t first, Matrix<T> out) {
-    const Images images = images_of(x, chosen, size);
-    if (int64_t(out.shape(1)) != size * size * images.channels) throw nb::value_error("out of a wrong shape");
+void patches(const ImageArray& x, const Chosen& chosen, Index size, uint64_t seed, uint64_t first,
+             const Matrix<T>& out) {
+    const Images images = checked(x, chosen, size);
+    require(out.shape[1] == size * size * images.channels, "out must have size * size * channels columns");
     const auto& samplers = current->samplers;
-    T* to = out.data();
-    const long n = long(out.shape(0));
     nb::gil_scoped_release released;
     if constexpr (sizeof(T) == sizeof(float))
-        samplers.patches_single(images, size, seed, first, n, to);
+        samplers.patches_single(images, size, seed, first, out.shape[0], out.data);
     else
-        samplers.patches_double(images, size, seed, first, n, to);
+        samplers.patches_double(images, size, seed, first, out.shape[0], out.data);
 }
 
-void neighbourhoods(Pixels x, Chosen chosen, int64_t size, double noise, uint64_t seed, uint64_t first,
-                    Matrix<float> means, Vector<float> widths) {
-    const Images images = images_of(x, chosen, size + 2);
-    if (int64_t(means.shape(1)) != size * size * images.channels || means.shape(0) != widths.shape(0))
-        throw nb::value_error("out of a wrong shape");
+void neighbourhoods(const ImageArray& x, const Chosen& chosen, Index size, double noise, uint64_t seed,
+                    uint64_t first, const Matrix<float>& means, const Vector<float>& widths) {
+    const Images images = checked(x, chosen, size + 2);
+    require(means.shape[1] == size * size * images.channels, "means must have size * size * channels columns");
+    require(means.shape[0] == widths.shape[0], "means and widths must have the same length");
     const auto& samplers = current->samplers;
-    float *to = means.data(), *widths_to = widths.data();
-    const long n = long(means.shape(0));
     nb::gil_scoped_release released;
-    Scratch<float> work(samplers.neighbourhoods_workspace(size, images.channels));
-    samplers.neighbourhoods(images, size, float(noise), seed, first, n, to, widths_to, work.at);
+    const Scratch<float> work(samplers.neighbourhoods_workspace(size, images.channels));
+    samplers.neighbourhoods(images, size, float(noise), seed, first, means.shape[0], means.data, widths.data,
+                            work.at);
 }
 
-void random_words(uint64_t seed, uint32_t purpose, uint64_t first, Matrix<uint32_t> out) {
+void random_words(uint64_t seed, uint32_t purpose, uint64_t first, const Matrix<uint32_t>& out) {
     const auto& samplers = current->samplers;
-    uint32_t* to = out.data();
-    const long n = long(out.shape(0)), each = long(out.shape(1));
     nb::gil_scoped_release released;
-    samplers.words(seed, purpose, first, n, each, to);
+    samplers.words(seed, purpose, first, out.shape[0], out.shape[1], out.data);
 }
 
-void random_normals(uint64_t seed, uint32_t purpose, uint64_t first, Matrix<float> out) {
+void random_normals(uint64_t seed, uint32_t purpose, uint64_t first, const Matrix<float>& out) {
     const auto& samplers = current->samplers;
-    float* to = out.data();
-    const long n = long(out.shape(0)), each = long(out.shape(1));
     nb::gil_scoped_release released;
-    Scratch<float> work(samplers.normals_workspace(each));
-    samplers.normals(seed, purpose, first, n, each, to, work.at);
+    const Scratch<float> work(samplers.normals_workspace(out.shape[1]));
+    samplers.normals(seed, purpose, first, out.shape[0], out.shape[1], out.data, work.at);
 }
 
 void bind_samplers(nb::module_& m) {
-    auto images = nb::arg("images").noconvert();
+    nb::arg images("images"), size("size"), seed("seed"), first("first"), purpose("purpose"), out("out");
     auto chosen = nb::arg("chosen").none();
-    auto out = nb::arg("out").noconvert();
-    nb::arg size("size"), seed("seed"), first("first"), purpose("purpose");
     m.def("patches", &patches<float>, images, chosen, size, seed, first, out);
     m.def("patches", &patches<double>, images, chosen, size, seed, first, out);
     m.def("neighbourhoods", &neighbourhoods, images, chosen, size, nb::arg("noise"), seed, first,
-          nb::arg("means").noconvert(), nb::arg("widths").noconvert());
+          nb::arg("means"), nb::arg("widths"));
     m.def("random_words", &random_words, seed, purpose, first, out);
     m.def("random_normals", &random_normals, seed, purpose, first, out);
 }
+
+// ---- instruction sets -------------------------------------------------------------------------------
 
 std::vector<std::string> available() {
     std::vector<std::string> names;
@@ -288,28 +292,7 @@ void use(const std::string& name) {
             current = &set;
             return;
         }
-    throw nb::value_error(("no instruction set " + name + " here").c_str());
-}
-
-// Billions of operations a second on this core, and the vector shape: for the benchmark.
-template <class T>
-nb::dict measure_core(double seconds) {
-    const auto& kernels = current->kernels<T>();
-    auto rate = [&](double (*work)(long)) {
-        double done = 0, elapsed = 0;
-        auto begin = std::chrono::steady_clock::now();
-        while (elapsed < seconds) {
-            done += work(10000);
-            elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-        }
-        return done / elapsed * 1e-9;
-    };
-    nb::dict facts;
-    facts["multiply_adds"] = rate(kernels.multiply_adds);
-    facts["exponentials"] = rate(kernels.exponentials);
-    facts["lanes"] = kernels.lanes;
-    facts["group"] = kernels.group;
-    return facts;
+    throw nb::value_error(("unknown or unsupported instruction set " + name).c_str());
 }
 
 }  // namespace
@@ -317,17 +300,15 @@ nb::dict measure_core(double seconds) {
 NB_MODULE(_core, m) {
     current = &*std::find_if(instruction_sets().begin(), instruction_sets().end(),
                              [](const InstructionSet& set) { return set.supported; });
-    nb::set_leak_warnings(false);  // a generator that learns may outlive the module at the interpreter's end
-    bind_learning<float>(m, "LearningSingle");
-    bind_learning<double>(m, "LearningDouble");
-    bind_distances<float>(m);
-    bind_distances<double>(m);
-    bind_groups(m);
+    nb::set_leak_warnings(false);  // generators may still refer to functions when the interpreter exits
+    bind_learning<float>(m);
+    bind_learning<double>(m);
+    bind_measuring<float>(m);
+    bind_measuring<double>(m);
+    m.def("join_groups", &join_groups, nb::arg("distances"), nb::arg("label"), nb::arg("gaps"));
     bind_samplers(m);
     m.def("available", &available);
     m.def("current", [] { return std::string(current->name); });
     m.def("use", &use, nb::arg("name"));
-    m.def("measure_core_single", &measure_core<float>, nb::arg("seconds"));
-    m.def("measure_core_double", &measure_core<double>, nb::arg("seconds"));
     m.attr("compiler") = GN_COMPILER;
 }

@@ -1,65 +1,74 @@
-// The kernels of one instruction set. Compiled once for each, with GN_ISA naming it.
+// The kernels of one instruction set. This file is compiled once for each; GN_ISA names it.
 #include "learning.hpp"
 
 namespace gaussian_neurons::GN_ISA {
 
+// Fewer samples are measured without transposing the centers first; the bits are the same.
+constexpr Index fewest_to_transpose = 8;
+
 template <class S>
-void distances(long K, long D, long n, const typename S::number* samples,
-               const typename S::number* centers, typename S::number* out,
-               typename S::number* work) {
-    auto layer = Layer<S>::measuring(K, D, work);
-    layer.read_centers(centers);
-    for (long t = 0; t < n; ++t) {
-        measure_sample(layer, samples + t * D);
-        for (long i = 0; i < K; ++i) out[t * K + i] = layer.distance[i];
-    }
+Index measure_workspace(Index K, Index D, Index n) {
+    const Index lanes = Layer<S>::round_up(K, S::lanes);
+    return lanes + (n < fewest_to_transpose ? lanes : Layer<S>::measuring_size(K, D));
 }
 
-// Independent chains, enough of them to keep every arithmetic unit busy.
-constexpr long chains = GN_VECTOR_REGISTERS * 3 / 4;
-
-template <class S>
-double multiply_adds(long rounds) {
-    using V = typename S::vector;
-    volatile typename S::number factor = 0.999, term = 1e-3, sink;
-    V a = splat<S>(factor), b = splat<S>(term), sum[chains];
-    GN_UNROLL
-    for (long k = 0; k < chains; ++k) sum[k] = splat<S>(typename S::number(k));
-    for (long r = 0; r < rounds; ++r) {
-        GN_UNROLL
-        for (long k = 0; k < chains; ++k) sum[k] = sum[k] * a + b;
-    }
-    V total = {};
-    GN_UNROLL
-    for (long k = 0; k < chains; ++k) total += sum[k];
-    sink = total[0];
-    (void)sink;
-    return double(rounds) * chains * S::lanes;
-}
-
-template <class S>
-double exponentials(long rounds) {
-    using V = typename S::vector;
-    volatile typename S::number sink;
-    typename S::number values[8 * S::lanes] __attribute__((aligned(64)));
-    for (long i = 0; i < 8 * S::lanes; ++i) values[i] = -typename S::number(i);
-    V total = {};
-    for (long r = 0; r < rounds; ++r) {
-        for (long i = 0; i < 8; ++i) {
-            V e = exp_of_negative<S>(load<S>(values + i * S::lanes));
-            store<S>(values + i * S::lanes, -e);
-            total += e;
+// Call use(t, distances to the K centers) for each sample t; distances are 0 or more in the padding.
+template <class S, class Use>
+GN_INLINE void measure_samples(Index K, Index D, Index n, const typename S::number* samples,
+                               const typename S::number* centers, typename S::number* work, Use use) {
+    if (n < fewest_to_transpose) {
+        for (Index i = K; i < Layer<S>::round_up(K, S::lanes); ++i) work[i] = 0;
+        for (Index t = 0; t < n; ++t) {
+            for (Index i = 0; i < K; ++i) work[i] = measure_center<S>(D, centers + i * D, samples + t * D);
+            use(t, work);
         }
+        return;
     }
-    sink = total[0];
-    (void)sink;
-    return double(rounds) * 8 * S::lanes;
+    const auto layer = Layer<S>::measuring(K, D, centers, work);
+    for (Index t = 0; t < n; ++t) {
+        measure_sample(layer, samples + t * D);
+        use(t, layer.distance);
+    }
+}
+
+template <class S>
+void distances(Index K, Index D, Index n, const typename S::number* samples, const typename S::number* centers,
+               typename S::number* out, typename S::number* work) {
+    measure_samples<S>(K, D, n, samples, centers, work, [&](Index t, const auto* distance) {
+        for (Index i = 0; i < K; ++i) out[t * K + i] = distance[i];
+    });
+}
+
+template <class S>
+void strongest(Index K, Index D, Index n, const typename S::number* samples, const typename S::number* centers,
+               const typename S::number* widths, int64_t* winner, typename S::number* log_response,
+               typename S::number* work) {
+    constexpr Index L = S::lanes;
+    const Index lanes = Layer<S>::round_up(K, L);
+    typename S::number* width = work;  // (lanes,), 0 in the padding: values there are -inf or NaN and never win
+    for (Index i = 0; i < lanes; ++i) width[i] = i < K ? widths[i] : 0;
+    typename S::integers first;
+    for (Index l = 0; l < L; ++l) first[l] = typename S::integer(l);
+    measure_samples<S>(K, D, n, samples, centers, work + lanes, [&](Index t, const auto* distance) {
+        auto best = splat<S>(-__builtin_inf());
+        auto at = first;
+        for (Index lane = 0; lane < lanes; lane += L) {
+            auto value = -load<S>(distance + lane) / load<S>(width + lane);
+            at = value > best ? first + typename S::integer(lane) : at;
+            best = larger<S>(value, best);
+        }
+        Index lane = 0;
+        for (Index l = 1; l < L; ++l)
+            if (best[l] > best[lane] || (best[l] == best[lane] && at[l] < at[lane])) lane = l;
+        winner[t] = int64_t(at[lane]);
+        log_response[t] = best[lane];
+    });
 }
 
 template <class S>
 constexpr Kernels<typename S::number> kernels() {
-    return {Session<S>::size,         open<S>,      learn<S>,         write<S>,        Layer<S>::measuring_size,
-            distances<S>,             multiply_adds<S>, exponentials<S>, S::lanes, group};
+    return {Session<S>::size,     open<S>,      learn<S>,    write<S>,
+            measure_workspace<S>, distances<S>, strongest<S>};
 }
 
 extern const Kernels<float> single_precision = kernels<Single>();

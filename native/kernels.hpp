@@ -1,5 +1,9 @@
-// What one build of the kernels offers, whatever its instruction set: plain pointers, no Python.
+// The functions that are compiled once for each instruction set: plain pointers, no Python.
 #pragma once
+
+#include <stdint.h>
+
+#include "index.hpp"
 
 namespace gaussian_neurons {
 
@@ -7,46 +11,55 @@ namespace gaussian_neurons {
 struct Rule {
     double learning_rate;        // eta_mu; 0: centers stay
     double inhibition;           // lambda
-    double width_learning_rate;  // eta_sigma; 0: widths stay
-    bool equal_widths;           // all K widths are one number (and stay so)
-    long repulsion_every;        // centers repel each other at every so manieth sample, so much stronger
-    long since_repulsion;        // samples since they last did
-    bool lists;                  // neurons that are far apart need not meet; the same bits either way
+    double width_learning_rate;  // eta_sigma
+    Index repulsion_every;       // r: centers repel each other at every r-th sample, r times as strong
+};
+
+// What a session needs memory for.
+struct Setup {
+    Index K, D;
+    bool learns_widths;  // every sample has a width, and neurons learn from it
+    bool lists;          // may use neighbour lists: faster for neurons that are far apart, same bits
 };
 
 struct Outcome {
-    long learned;   // samples learned from
-    long diverged;  // the neuron that sample `learned` would make invalid, or -1
+    Index learned;   // number of samples learned
+    Index diverged;  // the neuron that sample `learned` would make invalid, or -1
 };
 
 template <class T>
 struct Kernels {
-    // A layer learns in a workspace of so many numbers, 64-byte aligned: put it there, apply the rule to n
-    // samples, one at a time, as often as there are more, and fetch what became of it.
-    long (*learn_workspace)(long K, long D, bool learns_widths);
-    void (*open)(long K, long D, bool learns_widths,
+    // A session holds one layer while it learns. Its memory `work` has learn_workspace() numbers, 64-byte
+    // aligned. open() reads the layer, learn() applies the rule to n samples, write() stores the layer.
+    Index (*learn_workspace)(const Setup& setup);
+    void (*open)(const Setup& setup,
                  const T* centers,  // IN   (K, D)
                  const T* widths,   // IN   (K,)
                  T* work);          // OUT
-    Outcome (*learn)(Rule rule, long n,
+    Outcome (*learn)(const Rule& rule, Index n,
+                     Index seen,              // number of samples learned before these
                      const T* samples,        // IN     (n, D)
-                     const T* sample_widths,  // IN     (n,): sigma_x, where widths are learned
+                     const T* sample_widths,  // IN     (n,)  sigma_x; read only if widths are learned
                      T* work);                // INOUT
-    void (*write)(T* work,     // IN
-                  T* centers,  // OUT  (K, D)
-                  T* widths);  // OUT  (K,)
-    long (*distances_workspace)(long K, long D);
-    // Squared distances from each of n samples to each of K centers.
-    void (*distances)(long K, long D, long n,
+    void (*write)(const T* work,  // IN
+                  T* centers,     // OUT  (K, D)
+                  T* widths);     // OUT  (K,)
+
+    // |x - mu_i|^2 for n samples and K centers; `work` as above, with measure_workspace() numbers.
+    Index (*measure_workspace)(Index K, Index D, Index n);
+    void (*distances)(Index K, Index D, Index n,
                       const T* samples,  // IN   (n, D)
                       const T* centers,  // IN   (K, D)
                       T* out,            // OUT  (n, K)
                       T* work);          // SCRATCH
-    // For the benchmark: multiply-adds, and exponentials, that this core completes in `rounds` rounds.
-    double (*multiply_adds)(long rounds);
-    double (*exponentials)(long rounds);
-    long lanes;
-    long group;
+    // For each sample the neuron with the largest -|x - mu_i|^2 / sigma_i, the first one if several are equal.
+    void (*strongest)(Index K, Index D, Index n,
+                      const T* samples,  // IN   (n, D)
+                      const T* centers,  // IN   (K, D)
+                      const T* widths,   // IN   (K,)
+                      int64_t* winner,   // OUT  (n,)  the neuron
+                      T* log_response,   // OUT  (n,)  its value
+                      T* work);          // SCRATCH
 };
 
 }  // namespace gaussian_neurons

@@ -9,6 +9,8 @@
 
 #include <utility>
 
+#include "index.hpp"
+
 #ifdef __AVX2__
 #include <immintrin.h>
 #endif
@@ -28,8 +30,10 @@ template <int Bytes>
 struct SingleOf {
     using number = float;
     typedef float vector __attribute__((vector_size(Bytes)));
+    using integer = uint32_t;
     typedef uint32_t integers __attribute__((vector_size(Bytes)));
-    static constexpr long lanes = Bytes / sizeof(float);
+    typedef float four __attribute__((vector_size(16), aligned(4), may_alias));  // at any address
+    static constexpr Index lanes = Bytes / sizeof(float);
 
     static constexpr float near = 0x1p-24f;  // a squared distance, in widths
     static constexpr float lowest = -87.0f;  // exp of anything below counts as 0
@@ -48,8 +52,10 @@ template <int Bytes>
 struct DoubleOf {
     using number = double;
     typedef double vector __attribute__((vector_size(Bytes)));
+    using integer = uint64_t;
     typedef uint64_t integers __attribute__((vector_size(Bytes)));
-    static constexpr long lanes = Bytes / sizeof(double);
+    typedef double four __attribute__((vector_size(32), aligned(8), may_alias));
+    static constexpr Index lanes = Bytes / sizeof(double);
 
     static constexpr double near = 0x1p-48;
     static constexpr double lowest = -708.0;
@@ -88,9 +94,9 @@ using Single = SingleOf<GN_VECTOR_BYTES>;
 using Double = DoubleOf<GN_VECTOR_BYTES>;
 
 // Pairs of neurons are computed in squares of `group` x `group`. Vectors of at most that many lanes:
-constexpr long group = 8;
+constexpr Index group = 8;
 // and these in blocks of as many groups as a group has neurons.
-constexpr long block = group * group;
+constexpr Index block = group * group;
 template <class S>
 struct Narrowed {
     using type = S;
@@ -114,7 +120,7 @@ GN_INLINE void store(typename S::number* to, typename S::vector value) {
 
 // The narrow vector that begins at a lane.
 template <class S>
-GN_INLINE typename Narrow<S>::vector narrow(typename S::vector value, long lane) {
+GN_INLINE typename Narrow<S>::vector narrow(typename S::vector value, Index lane) {
 #ifdef __AVX512F__
     if constexpr (S::lanes > group)
         return (typename Narrow<S>::vector)(lane ? _mm512_extractf32x8_ps((__m512)value, 1)
@@ -155,15 +161,15 @@ GN_INLINE bool all_below(typename S::vector a, typename S::number b) {
     if constexpr (sizeof(a) == 32) return _mm256_testz_si256((__m256i)outside, (__m256i)outside);
 #endif
     uint64_t any = 0;
-    for (long k = 0; k < S::lanes; ++k) any |= outside[k];
+    for (Index k = 0; k < S::lanes; ++k) any |= outside[k];
     return any == 0;
 }
 
-template <class S, long Terms>
+template <class S, Index Terms>
 GN_INLINE typename S::vector polynomial(const typename S::number (&terms)[Terms], typename S::vector r) {
     auto p = splat<S>(terms[Terms - 1]);
     GN_UNROLL
-    for (long k = Terms - 2; k >= 0; --k) p = p * r + terms[k];
+    for (Index k = Terms - 2; k >= 0; --k) p = p * r + terms[k];
     return p;
 }
 

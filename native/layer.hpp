@@ -10,22 +10,35 @@
 
 namespace gaussian_neurons::GN_ISA {
 
+// The squared distance of a neuron from itself: so large that the pair has no weight.
+template <class S>
+constexpr typename S::number huge = sizeof(typename S::number) == 4 ? 1e37 : 1e300;
+
+// (4 group, lanes) Zeros, but `huge` at row group + k, lane k.
+template <class S>
+struct Diagonal {
+    alignas(64) typename S::number numbers[4 * group * S::lanes] = {};
+    constexpr Diagonal() {
+        for (Index k = 0; k < S::lanes; ++k) numbers[(group + k) * S::lanes + k] = huge<S>;
+    }
+};
+template <class S>
+constexpr Diagonal<S> diagonal{};
+
 template <class S>
 struct Layer {
     using T = typename S::number;
-    static constexpr long L = S::lanes;
-    static constexpr T huge = sizeof(T) == 4 ? T(1e37) : T(1e300);
+    static constexpr Index L = S::lanes;
 
-    long K, D;
-    long lanes;        // K rounded up to whole vectors
-    long rows;         // K rounded up to whole groups, and vectors
-    long pitch;        // from one dimension of a panel to the next
-    long numbers;      // of all centers, with the padding
+    Index K, D;
+    Index lanes;        // K rounded up to whole vectors
+    Index rows;         // K rounded up to whole groups, and vectors
+    Index pitch;        // from one dimension of a panel to the next
+    Index numbers;      // of all centers, with the padding
     T* centers;        // (panels, D, pitch) mu
     T* moved;          //                    mu after the step; then the two change places
     T* pairs;          // (rows, rows)       |mu_i - mu_j|^2, `huge` for i = j; only where widths are learned
     T* weights;        // (2, block, block)  what center j adds to the step of neuron i, for a block of pairs
-    T* diagonal;       // (4 group, L)       zeros, but `huge` at row group + k, lane k
     T* widths;         // (lanes,)           sigma, 1 in the padding
     T* inverse;        // (lanes,)           1 / sigma, 0 in the padding
     T* exponent;       // (lanes,)           what makes |mu_i - mu_j|^2 the power of two that is f_i(mu_j)
@@ -40,56 +53,55 @@ struct Layer {
     T* saved_centers;  //                    the state at the last check
     T* saved_widths;   // (lanes,)
 
-    static long round_up(long k, long to) { return (k + to - 1) / to * to; }
+    static Index round_up(Index k, Index to) { return (k + to - 1) / to * to; }
 
-    static long rows_of(long K) { return round_up(K, L > group ? L : group); }
-    static long numbers_of(long K, long D) { return D * (K > block ? round_up(K, block) : round_up(K, L)); }
+    static Index rows_of(Index K) { return round_up(K, L > group ? L : group); }
+    static Index numbers_of(Index K, Index D) { return D * (K > block ? round_up(K, block) : round_up(K, L)); }
 
-    static long size(long K, long D, bool with_pairs) {
-        long rows = with_pairs ? rows_of(K) : 0;
-        return 4 * numbers_of(K, D) + 7 * round_up(K, L) + rows * rows + 2 * block * block + 4 * group * L;
+    static Index weights_of(Index K) { return K > block ? 2 * block * block : round_up(K, group) * block; }
+
+    static Index size(Index K, Index D, bool with_pairs) {
+        Index rows = with_pairs ? rows_of(K) : 0;
+        return 4 * numbers_of(K, D) + 7 * round_up(K, L) + rows * rows + weights_of(K);
     }
 
-    Layer(long K, long D, bool with_pairs, T* work) : Layer(K, D) {
-        for (long i = 0; i < size(K, D, with_pairs); ++i) work[i] = 0;
-        auto take = [&work](long n) { T* at = work; work += n; return at; };
-        measure_only(work);
-        work += measuring_size(K, D);
-        weights = take(2 * block * block);
+    Layer(Index K, Index D, bool with_pairs, T* work) : Layer(K, D, work) {
+        T* end = centers + numbers;
+        auto take = [&end](Index n) { T* at = end; end += n; return at; };
         moved = take(numbers);
         nudges = take(numbers);
-        saved_centers = take(numbers);
         pairs = take(with_pairs ? rows * rows : 0);
         widths = take(lanes);
         inverse = take(lanes);
         pull = take(lanes);
         push = take(lanes);
         exponent = take(lanes);
+        for (T* at = work; at < end; ++at) *at = 0;  // the rest is written before it is read
         saved_widths = take(lanes);
-        diagonal = take(4 * group * L);
-        for (long k = 0; k < L; ++k) diagonal[(group + k) * L + k] = huge;
+        saved_centers = take(numbers);
+        weights = take(weights_of(K));
     }
 
-    // A layer that only measures samples needs its centers and a place for the distances.
-    static long measuring_size(long K, long D) { return numbers_of(K, D) + round_up(K, L); }
+    // A layer that only measures samples has no more than its centers and the distances.
+    static Index measuring_size(Index K, Index D) { return numbers_of(K, D) + round_up(K, L); }
 
-    static Layer measuring(long K, long D, T* work) {
-        Layer layer(K, D);
-        for (long i = 0; i < measuring_size(K, D); ++i) work[i] = 0;
-        layer.measure_only(work);
+    static Layer measuring(Index K, Index D, const T* from_centers, T* work) {
+        Layer layer(K, D, work);
+        for (Index i = 0; i < measuring_size(K, D); ++i) work[i] = 0;
+        layer.read_centers(from_centers);
         return layer;
     }
 
-    GN_INLINE long place(long i) const { return i / block * block * D + i % block; }
+    GN_INLINE Index place(Index i) const { return i / block * block * D + i % block; }
 
     void read_centers(const T* from) {
-        for (long i = 0; i < K; ++i)
-            for (long d = 0; d < D; ++d) centers[place(i) + d * pitch] = from[i * D + d];
+        for (Index i = 0; i < K; ++i)
+            for (Index d = 0; d < D; ++d) centers[place(i) + d * pitch] = from[i * D + d];
     }
 
     void read(const T* from_centers, const T* from_widths) {
         read_centers(from_centers);
-        for (long i = 0; i < lanes; ++i) {
+        for (Index i = 0; i < lanes; ++i) {
             widths[i] = i < K ? from_widths[i] : 1;
             inverse[i] = 0;
         }
@@ -97,26 +109,26 @@ struct Layer {
     }
 
     void write(T* to_centers, T* to_widths) const {
-        for (long i = 0; i < K; ++i) {
-            for (long d = 0; d < D; ++d) to_centers[i * D + d] = centers[place(i) + d * pitch];
+        for (Index i = 0; i < K; ++i) {
+            for (Index d = 0; d < D; ++d) to_centers[i * D + d] = centers[place(i) + d * pitch];
             to_widths[i] = widths[i];
         }
     }
 
     void invert() {
-        for (long i = 0; i < K; ++i) {
+        for (Index i = 0; i < K; ++i) {
             inverse[i] = 1 / widths[i];
             exponent[i] = T(-log2_e) * inverse[i];
         }
         least_inverse = inverse[0];
-        for (long i = 1; i < K; ++i) least_inverse = inverse[i] < least_inverse ? inverse[i] : least_inverse;
+        for (Index i = 1; i < K; ++i) least_inverse = inverse[i] < least_inverse ? inverse[i] : least_inverse;
         least_exponent = T(-log2_e) * least_inverse;
         near = S::near / least_inverse;
     }
 
     // What has moved is the state now.
     void step() {
-        for (long i = 0; nudged && i < numbers; ++i) {
+        for (Index i = 0; nudged && i < numbers; ++i) {
             moved[i] += nudges[i];
             nudges[i] = 0;
         }
@@ -127,13 +139,13 @@ struct Layer {
     }
 
     void save() {
-        for (long i = 0; i < numbers; ++i) saved_centers[i] = centers[i];
-        for (long i = 0; i < lanes; ++i) saved_widths[i] = widths[i];
+        for (Index i = 0; i < numbers; ++i) saved_centers[i] = centers[i];
+        for (Index i = 0; i < lanes; ++i) saved_widths[i] = widths[i];
     }
 
     void restore() {
-        for (long i = 0; i < numbers; ++i) centers[i] = saved_centers[i];
-        for (long i = 0; i < lanes; ++i) widths[i] = saved_widths[i];
+        for (Index i = 0; i < numbers; ++i) centers[i] = saved_centers[i];
+        for (Index i = 0; i < lanes; ++i) widths[i] = saved_widths[i];
         invert();
     }
 
@@ -142,51 +154,48 @@ struct Layer {
     bool valid() {
         if (all_finite()) return true;
         if (first_invalid() >= 0) return false;
-        for (long d = 0; d < D; ++d)
-            for (long i = K; i < lanes; ++i) centers[place(i) + d * pitch] = 0;
-        for (long i = K; i < lanes; ++i) widths[i] = 1;
+        for (Index d = 0; d < D; ++d)
+            for (Index i = K; i < lanes; ++i) centers[place(i) + d * pitch] = 0;
+        for (Index i = K; i < lanes; ++i) widths[i] = 1;
         return true;
     }
 
     bool all_finite() const {
         typename S::vector sum = {};
-        for (long i = 0; i < numbers; i += L) {
+        for (Index i = 0; i < numbers; i += L) {
             auto value = load<S>(centers + i);
             sum += value - value;
         }
-        for (long i = 0; i < lanes; i += L) {
+        for (Index i = 0; i < lanes; i += L) {
             auto value = load<S>(widths + i);
             sum += value - value;
         }
-        for (long k = 0; k < L; ++k)
+        for (Index k = 0; k < L; ++k)
             if (!(sum[k] == 0)) return false;
-        for (long i = 0; i < K; ++i)
+        for (Index i = 0; i < K; ++i)
             if (!(widths[i] > 0)) return false;
         return true;
     }
 
-    long first_invalid() const {
-        for (long i = 0; i < K; ++i) {
+    Index first_invalid() const {
+        for (Index i = 0; i < K; ++i) {
             T sum = widths[i] - widths[i];
-            for (long d = 0; d < D; ++d) sum += centers[place(i) + d * pitch] - centers[place(i) + d * pitch];
+            for (Index d = 0; d < D; ++d) sum += centers[place(i) + d * pitch] - centers[place(i) + d * pitch];
             if (!(sum == 0) || !(widths[i] > 0)) return i;
         }
         return -1;
     }
 
 private:
-    Layer(long K, long D)
+    Layer(Index K, Index D, T* work)
         : K(K),
           D(D),
           lanes(round_up(K, L)),
           rows(rows_of(K)),
           pitch(K > block ? block : lanes),
-          numbers(numbers_of(K, D)) {}
-
-    void measure_only(T* work) {
-        centers = work;
-        distance = work + numbers;
-    }
+          numbers(numbers_of(K, D)),
+          centers(work + lanes),
+          distance(work) {}
 };
 
 }  // namespace gaussian_neurons::GN_ISA

@@ -7,7 +7,7 @@
 
 namespace gaussian_neurons::GN_ISA {
 
-constexpr long samples_between_checks = 64;
+constexpr Index samples_between_checks = 64;
 
 // A layer that learns, and what is known of its neurons' neighbours.
 template <class S>
@@ -15,20 +15,28 @@ struct Session {
     using T = typename S::number;
     Layer<S> layer;
     Neighbours<S> near;
-    bool learns_widths;
+    bool learns_widths, equal_widths, lists;
 
-    static long head() { return Layer<S>::round_up(sizeof(Session) / sizeof(T) + 1, 64 / sizeof(T)); }
+    static Index head() { return Layer<S>::round_up(sizeof(Session) / sizeof(T) + 1, 64 / sizeof(T)); }
 
-    static long size(long K, long D, bool learns_widths) {
-        return head() + Layer<S>::size(K, D, learns_widths) + Neighbours<S>::size(K, D);
+    static bool uses_lists(const Setup& setup) {
+        return setup.lists && !setup.learns_widths && setup.K >= fewest_for_lists;
     }
 
-    Session(long K, long D, bool learns_widths, T* work)
-        : layer(K, D, learns_widths, work + head()),
-          near(layer, work + head() + Layer<S>::size(K, D, learns_widths)),
-          learns_widths(learns_widths) {}
+    static Index size(const Setup& setup) {
+        return head() + Layer<S>::size(setup.K, setup.D, setup.learns_widths) +
+               (uses_lists(setup) ? Neighbours<S>::size(setup.K, setup.D) : 0);
+    }
 
-    static Session& in(T* work) { return *reinterpret_cast<Session*>(work); }
+    Session(const Setup& setup, const T* centers, const T* widths, T* work)
+        : layer(setup.K, setup.D, setup.learns_widths, work + head()),
+          near(layer, work + head() + Layer<S>::size(setup.K, setup.D, setup.learns_widths)),
+          learns_widths(setup.learns_widths),
+          equal_widths(true),
+          lists(uses_lists(setup)) {
+        layer.read(centers, widths);
+        for (Index i = 1; i < setup.K; ++i) equal_widths &= widths[i] == widths[0];
+    }
 };
 
 // ---- one sample, in its cases ---------------------------------------------------------------------
@@ -60,7 +68,7 @@ struct Centers {
         Layer<S>& layer = session.layer;
         if (!sample.repels)
             attract(layer, rule, sample);
-        else if (rule.lists && session.near.hold(layer))
+        else if (session.lists && session.near.hold(layer))
             learn_listed(layer, session.near, rule, Weigh(layer, rule), sample.x);
         else
             learn_centers<false>(layer, rule, Weigh(layer, rule), sample.x);
@@ -97,31 +105,32 @@ struct Both {
 // ---- many samples ---------------------------------------------------------------------------------
 
 template <class S, class Case>
-Outcome learn_all(Session<S>& session, Rule rule, long n, const typename S::number* samples,
+Outcome learn_all(Session<S>& session, Rule rule, Index n, Index seen, const typename S::number* samples,
                   const typename S::number* sample_widths) {
     Layer<S>& layer = session.layer;
-    auto repels = [&](long t) { return (rule.since_repulsion + t + 1) % rule.repulsion_every == 0; };
-    long measured = -1;  // the sample whose distances are known already
-    auto learn = [&](long t) {
+    const Index since_repulsion = seen % rule.repulsion_every;
+    auto repels = [&](Index t) { return (since_repulsion + t + 1) % rule.repulsion_every == 0; };
+    Index measured = -1;  // the sample whose distances are known already
+    auto learn = [&](Index t) {
         bool fuse = Case::measures_next && !repels(t) && t + 1 < n && !repels(t + 1);
         Case::learn(session, rule, {samples + t * layer.D, sample_widths ? sample_widths[t] : 0, repels(t),
                                     fuse ? samples + (t + 1) * layer.D : nullptr, measured == t});
         measured = fuse ? t + 1 : -1;
     };
     Case::begin(layer);
-    for (long begin = 0; begin < n; begin += samples_between_checks) {
-        long end = begin + samples_between_checks < n ? begin + samples_between_checks : n;
+    for (Index begin = 0; begin < n; begin += samples_between_checks) {
+        Index end = begin + samples_between_checks < n ? begin + samples_between_checks : n;
         layer.save();
-        for (long t = begin; t < end; ++t) learn(t);
+        for (Index t = begin; t < end; ++t) learn(t);
         if (layer.valid()) continue;
         layer.restore();  // a number that is not finite stays so: go back and see where it began
         Case::begin(layer);
         measured = -1;
-        for (long t = begin; t < end; ++t) {
+        for (Index t = begin; t < end; ++t) {
             layer.save();
             learn(t);
             if (layer.valid()) continue;
-            long neuron = layer.first_invalid();
+            Index neuron = layer.first_invalid();
             layer.restore();  // what is handed back is always a valid state
             return {t, neuron};
         }
@@ -130,29 +139,29 @@ Outcome learn_all(Session<S>& session, Rule rule, long n, const typename S::numb
 }
 
 template <class S>
-void open(long K, long D, bool learns_widths, const typename S::number* centers,
-          const typename S::number* widths, typename S::number* work) {
-    auto* session = new (work) Session<S>(K, D, learns_widths, work);
-    session->layer.read(centers, widths);
+void open(const Setup& setup, const typename S::number* centers, const typename S::number* widths,
+          typename S::number* work) {
+    new (work) Session<S>(setup, centers, widths, work);
 }
 
 template <class S>
-Outcome learn(Rule rule, long n, const typename S::number* samples, const typename S::number* sample_widths,
-              typename S::number* work) {
-    auto& session = Session<S>::in(work);
+Outcome learn(const Rule& rule, Index n, Index seen, const typename S::number* samples,
+              const typename S::number* sample_widths, typename S::number* work) {
+    auto& session = *reinterpret_cast<Session<S>*>(work);
     bool learns_centers = rule.learning_rate > 0;
     if (learns_centers && session.learns_widths)
-        return learn_all<S, Both<S>>(session, rule, n, samples, sample_widths);
-    if (session.learns_widths) return learn_all<S, Widths<S>>(session, rule, n, samples, sample_widths);
-    if (learns_centers && rule.equal_widths)
-        return learn_all<S, Centers<S, EqualWidths<S>>>(session, rule, n, samples, nullptr);
-    if (learns_centers) return learn_all<S, Centers<S, OwnWidths<S>>>(session, rule, n, samples, nullptr);
+        return learn_all<S, Both<S>>(session, rule, n, seen, samples, sample_widths);
+    if (session.learns_widths) return learn_all<S, Widths<S>>(session, rule, n, seen, samples, sample_widths);
+    if (learns_centers && session.equal_widths)
+        return learn_all<S, Centers<S, EqualWidths<S>>>(session, rule, n, seen, samples, nullptr);
+    if (learns_centers)
+        return learn_all<S, Centers<S, OwnWidths<S>>>(session, rule, n, seen, samples, nullptr);
     return {n, -1};
 }
 
 template <class S>
-void write(typename S::number* work, typename S::number* centers, typename S::number* widths) {
-    Session<S>::in(work).layer.write(centers, widths);
+void write(const typename S::number* work, typename S::number* centers, typename S::number* widths) {
+    reinterpret_cast<const Session<S>*>(work)->layer.write(centers, widths);
 }
 
 }  // namespace gaussian_neurons::GN_ISA

@@ -8,31 +8,27 @@
 
 namespace gaussian_neurons::GN_ISA {
 
-constexpr long fewest_for_lists = 32;   // neurons
+constexpr Index fewest_for_lists = 32;   // neurons
 constexpr double little = 1;            // in square roots of the largest width
 constexpr double worth_it = 0.4;        // of all vectors and neurons, at most, in the lists
-constexpr long shortest_life = 8;       // samples that lists should have served
-constexpr long until_next_try = 512;    // samples
-constexpr long until_first_try = 4;     // a call of a few rows would not have its lists' worth
+constexpr Index shortest_life = 8;       // samples that lists should have served
+constexpr Index until_next_try = 512;    // samples
 
 template <class S>
 struct Neighbours {
     using T = typename S::number;
-    static constexpr long L = S::lanes;
+    static constexpr Index L = S::lanes;
 
     T* at;           // (numbers,)      the centers when they were listed
     T* weights;      // (K + group, L)  of the vector of neurons at hand
     int32_t* list;   // (lanes / L, K)  neurons near each vector of neurons
     int32_t* count;  // (lanes / L,)    how many
     bool listed = false;
-    long served = 0, wait = until_first_try;
+    Index served = 0, wait = 0;
 
-    static bool worth_a_try(long K) { return K >= fewest_for_lists; }
-
-    static long size(long K, long D) {
-        if (!worth_a_try(K)) return 0;
-        long vectors = Layer<S>::round_up(K, L) / L;
-        long integers = vectors * (K + 1) * long(sizeof(int32_t)) / long(sizeof(T)) + 1;
+    static Index size(Index K, Index D) {
+        Index vectors = Layer<S>::round_up(K, L) / L;
+        Index integers = vectors * (K + 1) * Index(sizeof(int32_t)) / Index(sizeof(T)) + 1;
         return Layer<S>::numbers_of(K, D) + (K + group) * L + Layer<S>::round_up(integers, L);
     }
 
@@ -45,7 +41,6 @@ struct Neighbours {
 
     // Whether this sample may be learned by lists, which are made anew where they are too old.
     bool hold(const Layer<S>& layer) {
-        if (!worth_a_try(layer.K)) return false;
         if (listed && !stayed(layer)) {
             listed = false;
             if (served < shortest_life) wait = until_next_try;
@@ -62,11 +57,11 @@ struct Neighbours {
 
 private:
     // Add those of R neurons that are near to any of one vector of lanes to a list of n.
-    template <long R>
-    GN_APART static long append(const Layer<S>& layer, long row, long lane, T most, int32_t* near, long n) {
+    template <Index R>
+    GN_APART static Index append(const Layer<S>& layer, Index row, Index lane, T most, int32_t* near, Index n) {
         measure_tile<S, false>(layer, Consecutive<R>{row}, lane, nullptr, [&](const auto& pairs) GN_INLINED {
             GN_UNROLL
-            for (long r = 0; r < R; ++r) {
+            for (Index r = 0; r < R; ++r) {
                 near[n] = int32_t(row + r);
                 n += !all_below<S>(-pairs[r], -most);
             }
@@ -79,10 +74,10 @@ private:
 
     bool stayed(const Layer<S>& layer) const {
         const T most = squared(layer, 0.5 * little);
-        for (long lane = 0; lane < layer.lanes; lane += L) {
-            const long place = layer.place(lane);
+        for (Index lane = 0; lane < layer.lanes; lane += L) {
+            const Index place = layer.place(lane);
             typename S::vector sum = {};
-            for (long d = 0; d < layer.D; ++d) {
+            for (Index d = 0; d < layer.D; ++d) {
                 auto way = load<S>(layer.centers + place + d * layer.pitch) - load<S>(at + place + d * layer.pitch);
                 sum += way * way;
             }
@@ -95,18 +90,18 @@ private:
         constexpr double reach = 7.0711 + little + 0.01;  // the root of `far`, the little, and rounding
         static_assert(7.0711 * 7.0711 > far);
         const T most = squared(layer, reach);
-        long all = 0;
-        for (long lane = 0; lane < layer.lanes; lane += L) {
+        Index all = 0;
+        for (Index lane = 0; lane < layer.lanes; lane += L) {
             int32_t* near = list + lane / L * layer.K;
-            long n = 0;
-            for (long row = 0; row < layer.K; row += group)
+            Index n = 0;
+            for (Index row = 0; row < layer.K; row += group)
                 with_rows(layer.K - row, [&](auto R) { n = append<R()>(layer, row, lane, most, near, n); });
             if (n == 0) near[n++] = int32_t(lane);  // a neuron has no weight to itself
             count[lane / L] = int32_t(n);
             all += n;
             if (double(all) > worth_it * double(layer.K) * double(layer.lanes / L)) return false;
         }
-        for (long i = 0; i < layer.numbers; ++i) at[i] = layer.centers[i];
+        for (Index i = 0; i < layer.numbers; ++i) at[i] = layer.centers[i];
         return true;
     }
 };
@@ -116,18 +111,18 @@ template <class S>
 struct ListedPushers {
     const Layer<S>& layer;
     const int32_t* list;
-    long n;
+    Index n;
     const typename S::number* weights;
 
-    template <long Lanes, class F>
-    GN_INLINE void each(long, F f) const {
-        for (long k = 0; k < n; ++k) f(layer.place(list[k]), weights + k * S::lanes);
+    template <Index Lanes, class F>
+    GN_INLINE void each(Index, F f) const {
+        for (Index k = 0; k < n; ++k) f(layer.place(list[k]), weights + k * S::lanes);
     }
 };
 
 // The weights of R neurons of a list to one vector of lanes.
-template <bool Sample, long R, class S, class Weigh>
-GN_APART void weigh_listed(const Layer<S>& layer, const Weigh weigh, const int32_t* list, long lane,
+template <bool Sample, Index R, class S, class Weigh>
+GN_APART void weigh_listed(const Layer<S>& layer, const Weigh weigh, const int32_t* list, Index lane,
                            const typename S::number* x, typename S::number* to) {
     const Listed<R> rows{list};
     measure_tile<S, Sample>(layer, rows, lane, x, [&](const auto& pairs) GN_INLINED {
@@ -140,11 +135,11 @@ GN_APART void weigh_listed(const Layer<S>& layer, const Weigh weigh, const int32
 template <class S, class Weigh>
 void learn_listed(Layer<S>& layer, const Neighbours<S>& near, Rule rule, const Weigh& weigh,
                   const typename S::number* x) {
-    constexpr long L = S::lanes;
-    for (long lane = 0; lane < layer.lanes; lane += L) {
+    constexpr Index L = S::lanes;
+    for (Index lane = 0; lane < layer.lanes; lane += L) {
         const int32_t* list = near.list + lane / L * layer.K;
-        const long n = near.count[lane / L];
-        for (long k = 0; k < n; k += group)
+        const Index n = near.count[lane / L];
+        for (Index k = 0; k < n; k += group)
             with_rows(n - k, [&](auto R) {
                 if (k == 0)
                     weigh_listed<true, R()>(layer, weigh, list + k, lane, x, near.weights + k * L);

@@ -8,25 +8,25 @@ namespace gaussian_neurons::GN_ISA {
 
 typedef float LooseFloats __attribute__((vector_size(GN_VECTOR_BYTES), aligned(4), may_alias));
 
-constexpr long at_once = 16;        // samples whose places are found, and fetched, together
-constexpr long virtual_lanes = 16;  // sums are taken along so many lanes, whatever a vector has
+constexpr Index at_once = 16;        // samples whose places are found, and fetched, together
+constexpr Index virtual_lanes = 16;  // sums are taken along so many lanes, whatever a vector has
 
 struct Place {
-    long image, row, column;
+    Index image, row, column;
 };
 
-GN_INLINE long scaled(uint32_t word, long count) { return long(uint64_t(word) * uint64_t(count) >> 32); }
+GN_INLINE Index scaled(uint32_t word, Index count) { return Index(uint64_t(word) * uint64_t(count) >> 32); }
 
 // Where windows of `side` x `side` pixels lie, for samples [first, first + at_once).
-GN_INLINE void find_places(const Images& images, long side, uint64_t seed, uint64_t first, Place* places) {
+GN_INLINE void find_places(const Images& images, Index side, uint64_t seed, uint64_t first, Place* places) {
     const uint64_t count = images.chosen ? images.n_chosen : images.n;
-    for (long t = 0; t < at_once; t += lanes) {
+    for (Index t = 0; t < at_once; t += lanes) {
         Block block = blocks_of_samples(seed, Purpose::place, first + t, 0);
-        for (long l = 0; l < lanes; ++l) {
+        for (Index l = 0; l < lanes; ++l) {
             // 64 bits for the image: (high 2^32 + low) count / 2^64, rounded down
             uint64_t low = block.word[0][l] * count >> 32;
-            long image = long((block.word[1][l] * count + low) >> 32);
-            places[t + l] = {images.chosen ? long(images.chosen[image]) : image,
+            Index image = Index((block.word[1][l] * count + low) >> 32);
+            places[t + l] = {images.chosen ? Index(images.chosen[image]) : image,
                              scaled(block.word[2][l], images.height - side + 1),
                              scaled(block.word[3][l], images.width - side + 1)};
         }
@@ -40,9 +40,9 @@ GN_INLINE const Pixel* pixels_at(const Images& images, const Place& place) {
 }
 
 template <class Pixel>
-GN_INLINE void fetch(const Images& images, const Place& place, long side) {
+GN_INLINE void fetch(const Images& images, const Place& place, Index side) {
     const Pixel* at = pixels_at<Pixel>(images, place);
-    for (long r = 0; r < side; ++r) __builtin_prefetch(at + r * images.width * images.channels);
+    for (Index r = 0; r < side; ++r) __builtin_prefetch(at + r * images.width * images.channels);
 }
 
 template <class T>
@@ -52,11 +52,11 @@ GN_INLINE T value_of(float pixel, const T*) { return T(pixel); }
 
 // Copy the window of `side` x `side` pixels at a place, row after row.
 template <class T, class Pixel>
-GN_INLINE void copy_window(const Images& images, const Place& place, long side, const T* scale, T* to) {
+GN_INLINE void copy_window(const Images& images, const Place& place, Index side, const T* scale, T* to) {
     const Pixel* from = pixels_at<Pixel>(images, place);
-    const long length = side * images.channels, next = images.width * images.channels;
-    for (long r = 0; r < side; ++r, from += next, to += length)
-        for (long k = 0; k < length; ++k) to[k] = value_of(from[k], scale);
+    const Index length = side * images.channels, next = images.width * images.channels;
+    for (Index r = 0; r < side; ++r, from += next, to += length)
+        for (Index k = 0; k < length; ++k) to[k] = value_of(from[k], scale);
 }
 
 template <class T>
@@ -70,33 +70,33 @@ struct Scale {
 // Calls visit(sample, place) for each of n samples, a batch at a time; while it is at one batch, the pixels
 // of the next are on their way.
 template <class Pixel, class Visit>
-GN_INLINE void for_each_place(const Images& images, long side, uint64_t seed, uint64_t first, long n,
+GN_INLINE void for_each_place(const Images& images, Index side, uint64_t seed, uint64_t first, Index n,
                               Visit visit) {
     Place places[2][at_once];
-    auto look_ahead = [&](long begin) {
+    auto look_ahead = [&](Index begin) {
         Place* found = places[begin / at_once % 2];
         find_places(images, side, seed, first + begin, found);
-        for (long t = 0; t < at_once; ++t) fetch<Pixel>(images, found[t], side);
+        for (Index t = 0; t < at_once; ++t) fetch<Pixel>(images, found[t], side);
     };
     look_ahead(0);
-    for (long begin = 0; begin < n; begin += at_once) {
+    for (Index begin = 0; begin < n; begin += at_once) {
         look_ahead(begin + at_once);
-        const long count = n - begin < at_once ? n - begin : at_once;
-        for (long t = 0; t < count; ++t) visit(begin + t, places[begin / at_once % 2][t]);
+        const Index count = n - begin < at_once ? n - begin : at_once;
+        for (Index t = 0; t < count; ++t) visit(begin + t, places[begin / at_once % 2][t]);
     }
 }
 
 template <class T, class Pixel>
-void patches_of(const Images& images, long size, uint64_t seed, uint64_t first, long n, T* out) {
+void patches_of(const Images& images, Index size, uint64_t seed, uint64_t first, Index n, T* out) {
     const Scale<T> scale;
-    const long D = size * size * images.channels;
-    for_each_place<Pixel>(images, size, seed, first, n, [&](long t, const Place& place) {
+    const Index D = size * size * images.channels;
+    for_each_place<Pixel>(images, size, seed, first, n, [&](Index t, const Place& place) {
         copy_window<T, Pixel>(images, place, size, scale.values, out + t * D);
     });
 }
 
 template <class T>
-void patches(const Images& images, long size, uint64_t seed, uint64_t first, long n, T* out) {
+void patches(const Images& images, Index size, uint64_t seed, uint64_t first, Index n, T* out) {
     if (images.is_float)
         patches_of<T, float>(images, size, seed, first, n, out);
     else
@@ -105,19 +105,19 @@ void patches(const Images& images, long size, uint64_t seed, uint64_t first, lon
 
 // ---- neighbourhoods --------------------------------------------------------------------------------
 
-constexpr long rounded_up(long n, long step) { return (n + step - 1) / step * step; }
+constexpr Index rounded_up(Index n, Index step) { return (n + step - 1) / step * step; }
 
 // Where the parts of one neighbourhood lie in the scratch space, each with room for a vector more.
 struct Neighbourhood {
-    const long size, channels;
-    const long D = size * size * channels;
-    const long padded = rounded_up(D, virtual_lanes);
-    const long groups = rounded_up(9 * D, group_numbers) / group_numbers;  // of normal numbers
-    const long samples_at = rounded_up((size + 2) * (size + 2) * channels, virtual_lanes) + virtual_lanes;
-    const long normals_at = samples_at + 9 * padded + virtual_lanes;
-    const long mean_at = normals_at + groups * group_numbers + virtual_lanes;
-    const long real_at = mean_at + padded;
-    const long total = real_at + padded;
+    const Index size, channels;
+    const Index D = size * size * channels;
+    const Index padded = rounded_up(D, virtual_lanes);
+    const Index groups = rounded_up(9 * D, group_numbers) / group_numbers;  // of normal numbers
+    const Index samples_at = rounded_up((size + 2) * (size + 2) * channels, virtual_lanes) + virtual_lanes;
+    const Index normals_at = samples_at + 9 * padded + virtual_lanes;
+    const Index mean_at = normals_at + groups * group_numbers + virtual_lanes;
+    const Index real_at = mean_at + padded;
+    const Index total = real_at + padded;
     float* work = nullptr;
 
     float* window() const { return work; }                // (size + 2, size + 2, channels)
@@ -128,29 +128,29 @@ struct Neighbourhood {
     uint32_t* real() const { return reinterpret_cast<uint32_t*>(work + real_at); }
 };
 
-inline long neighbourhoods_workspace(long size, long channels) { return Neighbourhood{size, channels}.total; }
+inline Index neighbourhoods_workspace(Index size, Index channels) { return Neighbourhood{size, channels}.total; }
 
 // The nine patches of the window, side by side: patch 3 dy + dx lies dy rows down and dx to the right.
 GN_INLINE void spread_window(const Neighbourhood& at) {
-    const long row = at.size * at.channels, window_row = (at.size + 2) * at.channels;
-    for (long i = 0; i < 9; ++i) {
+    const Index row = at.size * at.channels, window_row = (at.size + 2) * at.channels;
+    for (Index i = 0; i < 9; ++i) {
         const float* from = at.window() + i / 3 * window_row + i % 3 * at.channels;
         float* to = at.samples() + i * at.padded;
-        for (long r = 0; r < at.size; ++r, from += window_row, to += row)
-            for (long k = 0; k < row; k += lanes)  // whole vectors: the next row overwrites what is too much
+        for (Index r = 0; r < at.size; ++r, from += window_row, to += row)
+            for (Index k = 0; k < row; k += lanes)  // whole vectors: the next row overwrites what is too much
                 *reinterpret_cast<LooseFloats*>(to + k) = *reinterpret_cast<const LooseFloats*>(from + k);
     }
 }
 
 // Adds the noise, leaves the mean of the nine, and returns sigma_x = 2/9 sum |s_i - mean|^2.
 GN_INLINE float measure(const Neighbourhood& at, float noise) {
-    constexpr long parts = virtual_lanes / lanes;
+    constexpr Index parts = virtual_lanes / lanes;
     Floats sums[parts] = {};
-    for (long d = 0; d < at.padded; d += lanes) {
+    for (Index d = 0; d < at.padded; d += lanes) {
         Words real = *reinterpret_cast<const Words*>(at.real() + d);
         Floats s[9], total = {};
         GN_UNROLL
-        for (long i = 0; i < 9; ++i) {
+        for (Index i = 0; i < 9; ++i) {
             Floats normal = (Floats)*reinterpret_cast<const LooseFloats*>(at.normals() + i * at.D + d);
             s[i] = load<Single>(at.samples() + i * at.padded + d) + noise * normal;
             s[i] = (Floats)((Words)s[i] & real);
@@ -160,34 +160,34 @@ GN_INLINE float measure(const Neighbourhood& at, float noise) {
         store<Single>(at.mean() + d, mean);
         Floats squares = {};
         GN_UNROLL
-        for (long i = 0; i < 9; ++i) squares += (s[i] - mean) * (s[i] - mean);
+        for (Index i = 0; i < 9; ++i) squares += (s[i] - mean) * (s[i] - mean);
         sums[d / lanes % parts] += squares;
     }
     float sum[virtual_lanes];
-    for (long l = 0; l < virtual_lanes; ++l) sum[l] = sums[l / lanes][l % lanes];
-    for (long step = virtual_lanes / 2; step > 0; step /= 2)
-        for (long l = 0; l < step; ++l) sum[l] += sum[l + step];
+    for (Index l = 0; l < virtual_lanes; ++l) sum[l] = sums[l / lanes][l % lanes];
+    for (Index step = virtual_lanes / 2; step > 0; step /= 2)
+        for (Index l = 0; l < step; ++l) sum[l] += sum[l + step];
     return 2.0f * sum[0] / 9.0f;
 }
 
 template <class Pixel>
-void neighbourhoods_of(const Images& images, long size, float noise, uint64_t seed, uint64_t first, long n,
+void neighbourhoods_of(const Images& images, Index size, float noise, uint64_t seed, uint64_t first, Index n,
                        float* means, float* widths, float* work) {
     const Scale<float> scale;
     Neighbourhood at{size, images.channels};
     at.work = work;
-    for (long k = 0; k < at.total; ++k) work[k] = 0.0f;
-    for (long d = 0; d < at.D; ++d) at.real()[d] = ~0u;
-    for_each_place<Pixel>(images, size + 2, seed, first, n, [&](long t, const Place& place) {
+    for (Index k = 0; k < at.total; ++k) work[k] = 0.0f;
+    for (Index d = 0; d < at.D; ++d) at.real()[d] = ~0u;
+    for_each_place<Pixel>(images, size + 2, seed, first, n, [&](Index t, const Place& place) {
         copy_window<float, Pixel>(images, place, size + 2, scale.values, at.window());
         spread_window(at);
         normals_of_sample(seed, Purpose::noise, first + t, at.groups, at.normals());
         widths[t] = measure(at, noise);
-        for (long d = 0; d < at.D; ++d) means[t * at.D + d] = at.mean()[d];
+        for (Index d = 0; d < at.D; ++d) means[t * at.D + d] = at.mean()[d];
     });
 }
 
-inline void neighbourhoods(const Images& images, long size, float noise, uint64_t seed, uint64_t first, long n,
+inline void neighbourhoods(const Images& images, Index size, float noise, uint64_t seed, uint64_t first, Index n,
                            float* means, float* widths, float* work) {
     if (images.is_float)
         neighbourhoods_of<float>(images, size, noise, seed, first, n, means, widths, work);

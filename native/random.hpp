@@ -17,15 +17,15 @@ using Floats = typename Single::vector;
 typedef uint64_t Longs __attribute__((vector_size(GN_VECTOR_BYTES)));
 typedef int32_t Integers __attribute__((vector_size(GN_VECTOR_BYTES)));
 
-constexpr long lanes = Single::lanes;
-constexpr long group_blocks = 16;                // blocks that are drawn together ...
-constexpr long group_numbers = 4 * group_blocks;  // ... and the numbers that they give
+constexpr Index lanes = Single::lanes;
+constexpr Index group_blocks = 16;                // blocks that are drawn together ...
+constexpr Index group_numbers = 4 * group_blocks;  // ... and the numbers that they give
 
 GN_INLINE Words all_words(uint32_t value) { return value + Words{}; }
 
 GN_INLINE Words count_lanes() {
     Words lane;
-    for (long l = 0; l < lanes; ++l) lane[l] = uint32_t(l);
+    for (Index l = 0; l < lanes; ++l) lane[l] = uint32_t(l);
     return lane;
 }
 
@@ -86,7 +86,7 @@ GN_INLINE Floats square_root(Floats x) {
 #elif defined(__SSE2__)
     return (Floats)_mm_sqrt_ps((__m128)x);
 #else
-    for (long l = 0; l < lanes; ++l) x[l] = __builtin_sqrtf(x[l]);
+    for (Index l = 0; l < lanes; ++l) x[l] = __builtin_sqrtf(x[l]);
     return x;
 #endif
 }
@@ -133,10 +133,10 @@ GN_INLINE Pair normal_pair(Words for_radius, Words for_angle) {
 }
 
 // `groups` groups of normal numbers of one sample, as floats of mean 0 and variance 1.
-GN_INLINE void normals_of_sample(uint64_t seed, uint32_t purpose, uint64_t sample, long groups,
+GN_INLINE void normals_of_sample(uint64_t seed, uint32_t purpose, uint64_t sample, Index groups,
                                  float* out) {  // OUT (groups * group_numbers,)
     const Words lane = count_lanes();
-    for (long at = 0; at < groups * group_blocks; at += lanes) {
+    for (Index at = 0; at < groups * group_blocks; at += lanes) {
         Block block = philox({all_words(uint32_t(sample)), all_words(uint32_t(sample >> 32)),
                               uint32_t(at) + lane, all_words(purpose)},
                              seed);
@@ -153,7 +153,7 @@ GN_INLINE void normals_of_sample(uint64_t seed, uint32_t purpose, uint64_t sampl
 // One block for each of `lanes` samples from `first` on.
 GN_INLINE Block blocks_of_samples(uint64_t seed, uint32_t purpose, uint64_t first, uint32_t block) {
     Words low, high;
-    for (long l = 0; l < lanes; ++l) {
+    for (Index l = 0; l < lanes; ++l) {
         low[l] = uint32_t(first + l);
         high[l] = uint32_t((first + l) >> 32);
     }

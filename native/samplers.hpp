@@ -3,6 +3,8 @@
 
 #include <stdint.h>
 
+#include "index.hpp"
+
 namespace gaussian_neurons {
 
 // What a random number is for: the last word of its counter.
@@ -11,29 +13,29 @@ enum Purpose : uint32_t { place = 0, noise = 1, shuffle = 2, synthetic = 3 };
 struct Images {
     const void* pixels;  // (n, height, width, channels), uint8_t scaled by 1/255, or float as they are
     bool is_float;
-    long n, height, width, channels;
+    Index n, height, width, channels;
     const int64_t* chosen;  // (n_chosen,) the images to draw from, or null for all
-    long n_chosen;
+    Index n_chosen;
 };
 
 struct Samplers {
     // Words of samples [first, first + n): block k / 4 of Philox, word k mod 4.
-    void (*words)(uint64_t seed, uint32_t purpose, uint64_t first, long n, long per_sample,
+    void (*words)(uint64_t seed, uint32_t purpose, uint64_t first, Index n, Index per_sample,
                   uint32_t* out);  // OUT (n, per_sample)
     // Normal numbers of samples [first, first + n).
-    long (*normals_workspace)(long per_sample);
-    void (*normals)(uint64_t seed, uint32_t purpose, uint64_t first, long n, long per_sample,
+    Index (*normals_workspace)(Index per_sample);
+    void (*normals)(uint64_t seed, uint32_t purpose, uint64_t first, Index n, Index per_sample,
                     float* out,    // OUT (n, per_sample)
                     float* work);  // SCRATCH
     // Patches at uniformly random places of uniformly random images.
-    void (*patches_single)(const Images& images, long size, uint64_t seed, uint64_t first, long n,
+    void (*patches_single)(const Images& images, Index size, uint64_t seed, uint64_t first, Index n,
                            float* out);  // OUT (n, size * size * channels)
-    void (*patches_double)(const Images& images, long size, uint64_t seed, uint64_t first, long n,
+    void (*patches_double)(const Images& images, Index size, uint64_t seed, uint64_t first, Index n,
                            double* out);
     // Mean and width of nine neighbouring patches, noise on every pixel of each.
-    long (*neighbourhoods_workspace)(long size, long channels);
-    void (*neighbourhoods)(const Images& images, long size, float noise, uint64_t seed, uint64_t first,
-                           long n,
+    Index (*neighbourhoods_workspace)(Index size, Index channels);
+    void (*neighbourhoods)(const Images& images, Index size, float noise, uint64_t seed, uint64_t first,
+                           Index n,
                            float* means,   // OUT (n, size * size * channels)
                            float* widths,  // OUT (n,)
                            float* work);   // SCRATCH

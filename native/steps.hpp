@@ -1,15 +1,15 @@
 // Equations 1 and 2: the steps that centers and widths take, once the pairs are weighed.
 #pragma once
 
-#include "pairs.hpp"
+#include "weighing.hpp"
 
 namespace gaussian_neurons::GN_ISA {
 
-constexpr long tile_steps = GN_VECTOR_REGISTERS / 2;  // dimensions times vectors in a tile of steps
+constexpr Index tile_steps = GN_VECTOR_REGISTERS / 2;  // dimensions times vectors in a tile of steps
 
 // What multiplies x - mu_i in the step of neuron i.
 template <class V, class S>
-GN_INLINE typename V::vector pull_of(const Layer<S>& layer, Rule rule, long lane) {
+GN_INLINE typename V::vector pull_of(const Layer<S>& layer, Rule rule, Index lane) {
     auto inverse = load<V>(layer.inverse + lane);
     auto response = exp_of_negative<V>(-load<V>(layer.distance + lane) * inverse);
     return typename S::number(rule.learning_rate) * inverse * response;
@@ -20,16 +20,16 @@ template <class S>
 struct Pushers {
     const Layer<S>& layer;
     const Block<S>& block_of;
-    long first_row, first_lane, rows;
+    Index first_row, first_lane, rows;
 
-    template <long Lanes, class F>
-    GN_INLINE void each(long lane, F f) const {
+    template <Index Lanes, class F>
+    GN_INLINE void each(Index lane, F f) const {
         const auto* weights = block_of.weights + lane - first_lane;
-        const long place = layer.place(first_row);
-        for (long row = 0; row < rows; row += group) {
+        const Index place = layer.place(first_row);
+        for (Index row = 0; row < rows; row += group) {
             if (!block_of.template any<Lanes>(row, lane - first_lane)) continue;
-            long end = row + group < rows ? row + group : rows;
-            for (long j = row; j < end; ++j) f(place + j, weights + j * block);
+            Index end = row + group < rows ? row + group : rows;
+            for (Index j = row; j < end; ++j) f(place + j, weights + j * block);
         }
     }
 };
@@ -42,45 +42,45 @@ GN_INLINE L stepped(L center, L pull, T x, L sum, L push) {
 
 // A few dimensions of the neurons in a few vectors V: the whole step; or, where these are not all their pushers,
 // sum_j w_ij mu_j and sum_j w_ij, added to what layer.moved and layer.push hold.
-template <bool Whole, class V, long Dims, long Vectors, class S, class From>
-GN_APART void move_tile(const Layer<S>& layer, const From& pushers, long dim, long lane, const typename S::number* x) {
+template <bool Whole, class V, Index Dims, Index Vectors, class S, class From>
+GN_APART void move_tile(const Layer<S>& layer, const From& pushers, Index dim, Index lane, const typename S::number* x) {
     using T = typename S::number;
     using Lanes = typename V::vector;
-    constexpr long L = V::lanes;
-    const long pitch = layer.pitch, mine = layer.place(lane) + dim * pitch;
+    constexpr Index L = V::lanes;
+    const Index pitch = layer.pitch, mine = layer.place(lane) + dim * pitch;
     Lanes step[Dims][Vectors] = {}, push[Vectors] = {};
     T *moved = layer.moved + mine, *pushed = layer.push + lane;
     if constexpr (!Whole) {
         GN_UNROLL
-        for (long v = 0; v < Vectors; ++v) {
+        for (Index v = 0; v < Vectors; ++v) {
             push[v] = load<V>(pushed + v * L);
             GN_UNROLL
-            for (long d = 0; d < Dims; ++d) step[d][v] = load<V>(moved + d * pitch + v * L);
+            for (Index d = 0; d < Dims; ++d) step[d][v] = load<V>(moved + d * pitch + v * L);
         }
     }
     const T* theirs = layer.centers + dim * pitch;
-    pushers.template each<Vectors * L>(lane, [&](long place, const T* weights) GN_INLINED {
+    pushers.template each<Vectors * L>(lane, [&](Index place, const T* weights) GN_INLINED {
         Lanes weight[Vectors];
         GN_UNROLL
-        for (long v = 0; v < Vectors; ++v) {
+        for (Index v = 0; v < Vectors; ++v) {
             weight[v] = load<V>(weights + v * L);
             push[v] += weight[v];
         }
         const T* their = theirs + place;
         GN_UNROLL
-        for (long d = 0; d < Dims; ++d, their += pitch)
+        for (Index d = 0; d < Dims; ++d, their += pitch)
             GN_UNROLL
-            for (long v = 0; v < Vectors; ++v) step[d][v] += weight[v] * *their;
+            for (Index v = 0; v < Vectors; ++v) step[d][v] += weight[v] * *their;
     });
     GN_UNROLL
-    for (long v = 0; v < Vectors; ++v) {
+    for (Index v = 0; v < Vectors; ++v) {
         Lanes pull;
         if constexpr (Whole)
             pull = load<V>(layer.pull + lane + v * L);
         else if (dim == 0)
             store<V>(pushed + v * L, push[v]);
         GN_UNROLL
-        for (long d = 0; d < Dims; ++d) {
+        for (Index d = 0; d < Dims; ++d) {
             if constexpr (Whole) {
                 auto center = load<V>(layer.centers + mine + d * pitch + v * L);
                 step[d][v] = stepped(center, pull, x[dim + d], step[d][v], push[v]);
@@ -91,8 +91,8 @@ GN_APART void move_tile(const Layer<S>& layer, const From& pushers, long dim, lo
 }
 
 // The tile of just so many dimensions.
-template <bool Whole, class V, long Vectors, long Dims, class S, class From>
-GN_INLINE void move_dims(const Layer<S>& layer, const From& pushers, long dims, long dim, long lane,
+template <bool Whole, class V, Index Vectors, Index Dims, class S, class From>
+GN_INLINE void move_dims(const Layer<S>& layer, const From& pushers, Index dims, Index dim, Index lane,
                          const typename S::number* x) {
     if constexpr (Dims > 0) {
         if (dims == Dims)
@@ -102,21 +102,21 @@ GN_INLINE void move_dims(const Layer<S>& layer, const From& pushers, long dims, 
     }
 }
 
-template <bool Whole, class V, long Vectors, class S, class From>
-GN_INLINE void move_lanes(const Layer<S>& layer, const From& pushers, long lane, const typename S::number* x) {
-    constexpr long most = tile_steps / Vectors;
-    long tiles = (layer.D + most - 1) / most;
-    for (long t = 0; t < tiles; ++t) {  // as even as D allows: a lone last dimension would be slow
-        long dim = t * layer.D / tiles, end = (t + 1) * layer.D / tiles;
+template <bool Whole, class V, Index Vectors, class S, class From>
+GN_INLINE void move_lanes(const Layer<S>& layer, const From& pushers, Index lane, const typename S::number* x) {
+    constexpr Index most = tile_steps / Vectors;
+    Index tiles = (layer.D + most - 1) / most;
+    for (Index t = 0; t < tiles; ++t) {  // as even as D allows: a lone last dimension would be slow
+        Index dim = t * layer.D / tiles, end = (t + 1) * layer.D / tiles;
         move_dims<Whole, V, Vectors, most>(layer, pushers, end - dim, dim, lane, x);
     }
 }
 
 template <bool Whole, class S>
-GN_INLINE void move_all(const Layer<S>& layer, const Pushers<S>& pushers, long lane, long end,
+GN_INLINE void move_all(const Layer<S>& layer, const Pushers<S>& pushers, Index lane, Index end,
                         const typename S::number* x) {
     using N = Narrow<S>;
-    constexpr long L = S::lanes;
+    constexpr Index L = S::lanes;
     for (; lane + 2 * L <= end; lane += 2 * L) move_lanes<Whole, S, 2>(layer, pushers, lane, x);
     for (; lane + L <= end; lane += L) move_lanes<Whole, S, 1>(layer, pushers, lane, x);
     for (; lane < end; lane += N::lanes) move_lanes<Whole, N, 1>(layer, pushers, lane, x);
@@ -128,8 +128,8 @@ void learn_block(Layer<S>& layer, Rule rule, const Weigh& weigh, const typename 
     Block<S> here{layer.weights};
     weigh_block<Measured>(layer, weigh, Blocks<S>{0, 0, here, here}, x);
     Pushers<S> pushers{layer, here, 0, 0, layer.K};
-    const long end = computed_lanes(layer, layer.K - 1);
-    for_lanes<S>(0, end, [&](auto v, long lane) {
+    const Index end = computed_lanes(layer, layer.K - 1);
+    for_lanes<S>(0, end, [&](auto v, Index lane) {
         using V = decltype(v);
         store<V>(layer.pull + lane, pull_of<V>(layer, rule, lane));
     });
@@ -142,27 +142,27 @@ template <bool Measured, class S, class Weigh>
 void learn_blocks(Layer<S>& layer, Rule rule, const Weigh& weigh, const typename S::number* x) {
     using T = typename S::number;
     Block<S> here{layer.weights}, there{layer.weights + block * block};
-    for (long i = 0; i < layer.numbers; ++i) layer.moved[i] = 0;
-    for (long i = 0; i < layer.lanes; ++i) layer.push[i] = 0;
-    const long end = computed_lanes(layer, layer.K - 1);
-    auto push = [&](const Block<S>& weights, long rows_from, long lanes_from) {
+    for (Index i = 0; i < layer.numbers; ++i) layer.moved[i] = 0;
+    for (Index i = 0; i < layer.lanes; ++i) layer.push[i] = 0;
+    const Index end = computed_lanes(layer, layer.K - 1);
+    auto push = [&](const Block<S>& weights, Index rows_from, Index lanes_from) {
         if (!weights.squares) return;
-        long rows = layer.K - rows_from < block ? layer.K - rows_from : block;
-        long lanes_to = lanes_from + block < end ? lanes_from + block : end;
+        Index rows = layer.K - rows_from < block ? layer.K - rows_from : block;
+        Index lanes_to = lanes_from + block < end ? lanes_from + block : end;
         Pushers<S> pushers{layer, weights, rows_from, lanes_from, rows};
         move_all<false>(layer, pushers, lanes_from, lanes_to, x);
     };
-    for (long b = 0; b < layer.K; b += block)
-        for (long a = 0; a <= b; a += block) {
+    for (Index b = 0; b < layer.K; b += block)
+        for (Index a = 0; a <= b; a += block) {
             weigh_block<Measured>(layer, weigh, Blocks<S>{b, a, here, a == b ? here : there}, x);
             push(here, b, a);
             if (a < b) push(there, a, b);
         }
-    for_lanes<S>(0, end, [&](auto v, long lane) {
+    for_lanes<S>(0, end, [&](auto v, Index lane) {
         using V = decltype(v);
         auto pull = pull_of<V>(layer, rule, lane), push = load<V>(layer.push + lane);
         T *center = layer.centers + layer.place(lane), *moved = layer.moved + layer.place(lane);
-        for (long d = 0; d < layer.D; ++d, center += layer.pitch, moved += layer.pitch)
+        for (Index d = 0; d < layer.D; ++d, center += layer.pitch, moved += layer.pitch)
             store<V>(moved, stepped(load<V>(center), pull, x[d], load<V>(moved), push));
     });
     layer.step();
@@ -181,10 +181,10 @@ GN_INLINE void learn_centers(Layer<S>& layer, Rule rule, const Weigh& weigh, con
 template <bool Next, class S>
 void attract(const Layer<S>& layer, Rule rule, const typename S::number* x, const typename S::number* next) {
     using V = typename S::vector;
-    for (long lane = 0; lane < layer.lanes; lane += S::lanes) {
+    for (Index lane = 0; lane < layer.lanes; lane += S::lanes) {
         V pull = pull_of<S>(layer, rule, lane), sum[4] = {};
         auto* center = layer.centers + layer.place(lane);
-        for_dimensions(layer.D, [&](long d, long part) GN_INLINED {
+        for_dimensions(layer.D, [&](Index d, Index part) GN_INLINED {
             V at = load<S>(center + d * layer.pitch);
             at += pull * (x[d] - at);
             store<S>(center + d * layer.pitch, at);
@@ -205,9 +205,9 @@ void adapt(Layer<S>& layer, Rule rule, typename S::number sample_width) {
     using T = typename S::number;
     using V = typename S::vector;
     if (sample_width == 0) return;  // f_x is 0 everywhere but at the sample itself
-    for (long lane = 0; lane < layer.lanes; lane += S::lanes) {
+    for (Index lane = 0; lane < layer.lanes; lane += S::lanes) {
         V others = {}, equal = {};  // those at the same place are counted, so that their order is nothing
-        for (long j = 0; j < layer.K; ++j) {
+        for (Index j = 0; j < layer.K; ++j) {
             V response = exp_of_negative<S>(-load<S>(layer.pairs + j * layer.rows + lane) *
                                             layer.inverse[j]);
             others += response < 1 ? response : V{};

@@ -516,7 +516,7 @@ def test_no_memory_leaves_the_model_as_it_was(model, monkeypatch):
         raise MemoryError
 
     tried = copy.deepcopy(model)
-    monkeypatch.setattr(native._core, "LearningDouble", full)
+    monkeypatch.setattr(native._core, "learn", full)
     for method in ("fit", "partial_fit"):
         with pytest.raises(MemoryError):
             getattr(tried, method)(blobs()[0])

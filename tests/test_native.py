@@ -241,12 +241,10 @@ def test_what_runs_away_in_the_padding_does_not_count():
 
 
 def test_the_core_never_hands_back_an_invalid_state():
-    centers, widths, seen = np.zeros((1, 2)), np.ones(1), np.zeros(1, np.int64)
+    centers, widths = np.zeros((1, 2)), np.ones(1)
     own = np.array([1.0, 1.0, 1e-310, 1.0])
-    learning = native._core.LearningDouble(centers, widths, seen, 0.1, 0.5, 1.0, 1, True)
-    trouble = learning.learn(np.zeros((4, 2)), own, 0)
-    assert trouble == ("neuron", 2, 0)
-    assert seen == [2]
+    found = native._core.learn(centers, widths, np.zeros((4, 2)), own, 0, 0, 0.1, 0.5, 1.0, 1)
+    assert found == (native.DIVERGED, 2, 0)
     assert (widths > 0).all()
     assert np.isfinite(centers).all()
 
@@ -294,13 +292,11 @@ def test_neurons_too_far_apart_need_not_meet(instruction_set, dtype, K, D, width
     ends = []
     for lists in (True, False):
         neurons = Neurons.at(start, widths, dtype)
-        kind = native._core.LearningSingle if dtype is np.float32 else native._core.LearningDouble
-        arrays = (neurons.centers, neurons.widths, neurons.seen)
-        learning = kind(*arrays, 0.3 * width, 0.5, 0.0, every, False, lists)
-        first = 0
-        while first < len(x):
-            trouble, first, _ = learning.learn(x, None, first)
-            assert trouble == ""
+        row = 0
+        while row < len(x):
+            arrays = (neurons.centers, neurons.widths, x, None)
+            status, row, _ = native._core.learn(*arrays, row, row, 0.3 * width, 0.5, 0.0, every, lists)
+            assert status == 0
         ends.append(neurons.centers)
     np.testing.assert_array_equal(*ends)
     assert (ends[0] != start).any()
@@ -313,12 +309,93 @@ def test_neurons_too_far_apart_need_not_meet(instruction_set, dtype, K, D, width
 @pytest.mark.parametrize(("K", "D"), [(0, 3), (3, 0)])
 def test_no_neurons_or_no_columns_are_refused(K, D):
     neurons = Neurons.at(np.zeros((K, D)), 1.0)
-    with pytest.raises(ValueError, match="no neurons, or none of any dimension"):
+    with pytest.raises(ValueError, match="at least one row and one column"):
         native.learn(neurons, np.zeros((5, D)), inhibition=0.5, learning_rate=0.1)
 
 
 def test_a_first_row_before_the_first_is_refused():
-    arrays = (np.zeros((1, 2)), np.ones(1), np.zeros(1, np.int64))
-    learning = native._core.LearningDouble(*arrays, 0.1, 0.5, 0.0, 1, False)
-    with pytest.raises(ValueError, match="different lengths"):
-        learning.learn(np.zeros((4, 2)), None, -(10**12))
+    for first in (-(10**12), 5):
+        with pytest.raises(ValueError, match="first must be in"):
+            native._core.learn(
+                np.zeros((1, 2)), np.ones(1), np.zeros((4, 2)), None, first, 0, 0.1, 0.5, 0.0, 1
+            )
+
+
+# ---- the strongest response -------------------------------------------------------------------------
+
+
+def strongest(samples, centers, widths):
+    winner, log_response = np.empty(len(samples), np.int64), np.empty(len(samples), centers.dtype)
+    assert native._core.strongest(samples, centers, widths, winner, log_response) == (-1, -1)
+    return winner, log_response
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("K", "D"), [*SHAPES, (130, 3), (5, 4)])
+def test_strongest_is_the_largest_of_the_distances_over_the_widths(instruction_set, dtype, K, D):
+    random = np.random.default_rng(K * D)
+    centers, widths = random.random((K, D)).astype(dtype), random.uniform(0.5, 1.5, K).astype(dtype)
+    centers[K // 2 :: 3] = centers[0]  # ties, if their widths are equal
+    widths[K // 2 :: 3] = widths[0]
+    x = np.concatenate([random.random((300, D)), centers.astype(np.float64)])
+    for rows in (x, x.astype(np.float32), np.asfortranarray(x), x[::-1, ::-1], x[:1], x[:7], x[:0]):
+        distances = np.empty((len(rows), K), dtype)
+        assert native._core.squared_distances(rows, centers, distances) == (-1, -1)
+        scores = -distances / widths
+        winner, log_response = strongest(rows, centers, widths)
+        np.testing.assert_array_equal(winner, scores.argmax(axis=1))
+        np.testing.assert_array_equal(log_response, scores.max(axis=1))
+        for row in range(min(len(rows), 20)):  # one row at a time: the same bits
+            alone = np.empty((1, K), dtype)
+            native._core.squared_distances(rows[row : row + 1], centers, alone)
+            np.testing.assert_array_equal(alone[0], distances[row])
+            assert strongest(rows[row : row + 1], centers, widths) == (winner[row], log_response[row])
+
+
+@pytest.mark.parametrize("n", [1, 20])
+def test_of_neurons_out_of_reach_the_first_is_the_strongest(instruction_set, n):
+    """Squared distances overflow; the padding of the lanes must not win."""
+    far = np.full((3, 2), 1e30, np.float32)
+    winner, log_response = strongest(np.zeros((n, 2)), far, np.ones(3, np.float32))
+    assert (winner == 0).all()
+    assert (log_response == -np.inf).all()
+
+
+@pytest.mark.parametrize("name", ["squared_distances", "strongest"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_first_value_that_is_not_finite_is_named(name, dtype):
+    centers, widths = np.zeros((4, 3), dtype), np.ones(4, dtype)
+    x = np.zeros((3000, 3))
+    x[2345, 1] = x[2999, 0] = 1e300 if dtype is np.float32 else np.nan
+    if name == "strongest":
+        out = (widths, np.empty(len(x), np.int64), np.empty(len(x), dtype))
+    else:
+        out = (np.empty((len(x), 4), dtype),)
+    assert getattr(native._core, name)(x, centers, *out) == (2345, 1)
+
+
+def test_strongest_without_neurons_or_with_wrong_shapes_is_refused():
+    one, index = np.ones(1), np.zeros(1, np.int64)
+    for centers, widths, winner, response in [
+        (np.ones((0, 2)), np.ones(0), index, one),
+        (np.ones((1, 3)), one, index, one),
+        (np.ones((1, 2)), np.ones(2), index, one),
+        (np.ones((1, 2)), one, np.zeros(2, np.int64), one),
+        (np.ones((1, 2)), one, index, np.ones(2)),
+    ]:
+        with pytest.raises(ValueError, match="must have"):
+            native._core.strongest(np.ones((1, 2)), centers, widths, winner, response)
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.int64, ">f8"])
+def test_arrays_of_another_type_are_refused(kind):
+    with pytest.raises(TypeError):
+        native._core.learn(np.ones((1, 2)), np.ones(1), np.ones((4, 2), kind), None, 0, 0, 0.1, 0.5, 0.0, 1)
+    with pytest.raises(TypeError):
+        native._core.learn(np.ones((1, 2), kind), np.ones(1), np.ones((4, 2)), None, 0, 0, 0.1, 0.5, 0.0, 1)
+
+
+def test_centers_that_cannot_be_written_are_refused():
+    for centers in (np.asfortranarray(np.ones((2, 2))), np.broadcast_to(np.ones(2), (2, 2))):
+        with pytest.raises(TypeError):
+            native._core.learn(centers, np.ones(2), np.ones((4, 2)), None, 0, 0, 0.1, 0.5, 0.0, 1)

@@ -5,34 +5,33 @@ from numpy.typing import NDArray
 
 compiler: str
 
-class LearningSingle:
-    def __init__(
-        self,
-        centers: NDArray[Any],
-        widths: NDArray[Any],
-        seen: NDArray[Any],
-        learning_rate: float,
-        inhibition: float,
-        width_learning_rate: float,
-        repulsion_every: int,
-        learns_widths: bool,
-        lists: bool = True,
-    ) -> None: ...
-    def learn(
-        self, samples: NDArray[Any], sample_widths: NDArray[Any] | None, first: int
-    ) -> tuple[str, int, int]: ...
-
-class LearningDouble(LearningSingle): ...
-
+def learn(
+    centers: NDArray[Any],
+    widths: NDArray[Any],
+    samples: NDArray[Any],
+    sample_widths: NDArray[np.float64] | None,
+    first: int,
+    seen: int,
+    learning_rate: float,
+    inhibition: float,
+    width_learning_rate: float,
+    repulsion_every: int,
+    lists: bool = True,
+) -> tuple[int, int, int]: ...
 def squared_distances(samples: NDArray[Any], centers: NDArray[Any], out: NDArray[Any]) -> tuple[int, int]: ...
+def strongest(
+    samples: NDArray[Any],
+    centers: NDArray[Any],
+    widths: NDArray[Any],
+    winner: NDArray[np.int64],
+    log_response: NDArray[Any],
+) -> tuple[int, int]: ...
 def join_groups(
     distances: NDArray[np.float64], label: NDArray[np.int64], gaps: NDArray[np.float64]
 ) -> tuple[list[int], list[int], list[float]]: ...
 def available() -> list[str]: ...
 def current() -> str: ...
 def use(name: str) -> None: ...
-def measure_core_single(seconds: float) -> dict[str, float]: ...
-def measure_core_double(seconds: float) -> dict[str, float]: ...
 def patches(
     images: NDArray[Any], chosen: NDArray[Any] | None, size: int, seed: int, first: int, out: NDArray[Any]
 ) -> None: ...

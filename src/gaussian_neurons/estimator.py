@@ -1,11 +1,11 @@
-"""GaussianNeurons: the learning rule with scikit-learn's face."""
+"""GaussianNeurons: the learning rule as a scikit-learn estimator."""
 
 import copy
 import os
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import fields
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -16,30 +16,27 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from gaussian_neurons.base import checks
-from gaussian_neurons.base.memory_maps import mapping_of, release
+from gaussian_neurons.base.bad_rows import require_finite
+from gaussian_neurons.base.memory_maps import FLOATS, mapping_of, release
 from gaussian_neurons.clustering.diagnosis import Diagnosis
-from gaussian_neurons.clustering.numbering import Event, Found
-from gaussian_neurons.estimator_neurons import ChangesNeurons
-from gaussian_neurons.estimator_streams import LearnsFromStreams
-from gaussian_neurons.learning import native
-from gaussian_neurons.learning import responses as answers
-from gaussian_neurons.learning.neurons import Neurons
-from gaussian_neurons.model import model_file, settings
-from gaussian_neurons.model.first_data import Ready
-from gaussian_neurons.model.learner import DRAWN, Learner
-from gaussian_neurons.sampling import Stream
-from gaussian_neurons.views import notebook as watching
-from gaussian_neurons.views.notebook import Shown
+from gaussian_neurons.clustering.numbering import Event
+from gaussian_neurons.learning import responses
+from gaussian_neurons.learning.backends import is_compiled
+from gaussian_neurons.model import learner, model_file, run
+from gaussian_neurons.model.recent import Recent
+from gaussian_neurons.model.settings import Settings, checked, checked_before
+from gaussian_neurons.model.state import Network, State
+from gaussian_neurons.sampling import Stream, as_stream
+from gaussian_neurons.views import notebook, observers
 
 Array = NDArray[Any]
 
-BEYOND = 2.0  # a row belongs to no cluster where its log-response is this many times that of a rare one
-NO_RESPONSE = (
-    1e-3  # where a width is given, a row to which every learned neuron responds less belongs to no cluster
+BEYOND = (
+    2.0  # automatic width: a row belongs to no cluster if its log-response is below this times a rare one
 )
-LEAST_DRAWS = 100_000  # samples that fit presents at least, however few rows there are, at a given width ...
-LEAST_DRAWS_OF_A_LADDER = 20_000  # ... and where neurons start spread over the data
-PLAIN = (np.dtype(np.float32), np.dtype(np.float64))  # of rows that are read where they lie
+NO_RESPONSE = 1e-3  # given width: a row belongs to no cluster if all responses are below this
+LEAST_DRAWS = 100_000  # samples that fit presents at least, with a given width ...
+LEAST_DRAWS_OF_A_LADDER = 20_000  # ... and with an automatic one, whose neurons start spread over the data
 DRAWS_AT_ONCE = 4096
 NOTHING_LEARNED = (
     "no neuron learned: every row is labelled -1. The width may be too small for the distances in X, or the "
@@ -47,29 +44,20 @@ NOTHING_LEARNED = (
 )
 
 
-def _frozen(array: Array) -> Array:
-    """A copy that learning does not change, and that cannot be mistaken for the model's own."""
-    copied = array.copy()
-    copied.flags.writeable = False
-    return copied
-
-
 class GaussianNeurons(
-    LearnsFromStreams,
-    ChangesNeurons,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
     ClusterMixin,
     BaseEstimator,
 ):
-    """Online clustering without knowing the number of clusters.
+    """Online clustering with an unknown number of clusters.
 
-    `n_neurons` Gaussian neurons are pulled toward every sample in proportion to their response to it and
-    pushed off each other. Those that find a pattern stay on it (`learned_`); the surplus is pushed out.
+    `n_neurons` Gaussian neurons are attracted by every sample in proportion to their response to it, and
+    repelled by each other. Neurons that find a pattern stay on it (`learned_`); the surplus is pushed out.
 
     With a given `width` this is the paper's rule, and each learned neuron is a cluster. With "auto", layers
-    of five widths learn side by side, and the one whose clusters stand apart best answers: docs/any-data.md
-    tells how. Then several neurons may share a cluster.
+    of five widths learn side by side, and the layer with the best-separated clusters is used; several neurons
+    can then share a cluster (docs/any-data.md).
 
     Parameters
     ----------
@@ -77,71 +65,78 @@ class GaussianNeurons(
         The paper's K: an upper limit on the number of clusters.
     width : float, array (n_neurons,) or "auto", default="auto"
         The paper's sigma, a squared length: f(x) = exp(-|x - center|^2 / width). The larger, the fewer
-        clusters. "auto" finds it, at five times the cost of a given one and some more.
+        clusters. "auto" finds it, at more than five times the cost of a given width.
     inhibition : float or "auto", default="auto"
-        The paper's lambda: how strongly neurons push each other off. The larger, the fewer clusters;
-        from 1/2 on, a sample with a neuron exactly on it attracts no second one. "auto" is 1/2 for a given
-        width, and for an automatic one the response that a sample typically gets.
+        The paper's lambda: the strength of the repulsion. The larger, the fewer clusters; from 1/2 on, a
+        sample with a neuron exactly on it attracts no second one. "auto" is 1/2 for a given width, and the
+        typical response to a sample for an automatic one.
     learning_rate : float or "auto", default="auto"
         The paper's eta_mu. A step is learning_rate / width times a distance. "auto" is 0.1 times the
-        smallest width: the paper's 0.1 at its width of 1, and as stable at any other scale. For an automatic
-        width it is larger by as much as the typical response is smaller than 1, up to the width.
+        smallest width: the paper's 0.1 at its width of 1, and as stable at any other scale. With an automatic
+        width it is divided by the typical response, up to the width itself.
     width_learning_rate : float, default=0.0
         The paper's eta_sigma, from 0 to 1: how fast widths follow those of the samples. Above 0,
         samples need a `sample_width`.
     repulsion_every : int, default=1
-        r: neurons push each other off at every r-th sample only, r times as strongly. 1 is the exact rule;
-        more is faster, since that costs most, and no longer exact. Safe up to about 4 at a given width with
-        the default rate and inhibition, up to 2 where inhibition is small; with an automatic width leave it
-        at 1. docs/algorithm.md has the reasons.
+        r: neurons repel each other every r-th sample, r times as strongly. 1 is the exact rule; a larger
+        number is faster and approximate. Safe up to about 4 at a given width with the default rate and
+        inhibition, up to 2 if inhibition is small; with an automatic width leave it at 1 (docs/algorithm.md).
     init : "auto", "uniform", "samples", "spread" or array (n_neurons, n_features), default="auto"
-        Where the neurons start: drawn uniformly from the domain (the paper's), on samples drawn from
-        the first data, spread over it (some rounds of k-means), or at given centers. "auto" is "uniform" for
-        a given width, "spread" for an automatic one.
+        Starting centers: drawn uniformly from the domain (the paper's), on samples drawn from the first data,
+        spread over it (a few rounds of k-means), or given. "auto" is "uniform" for a given width, "spread"
+        for an automatic one.
     domain : pair (low, high) or None, default=None
-        The box of the input, numbers or one number for each column. None takes it from the first data.
+        The box of the input, as numbers or one number for each column. None takes it from the first data.
     max_samples : int or "auto", default="auto"
         How many samples `fit` draws from its rows. "auto": as many as there are rows, and at least
-        100,000 (20,000 where the width is automatic). `partial_fit` knows no limit.
+        100,000 (20,000 if the width is automatic). `partial_fit` has no limit.
     random_state : int, RandomState instance or None, default=None
         Seed of the starting centers and of the draws.
+    backend : "auto", "native", "reference" or a function, default="auto"
+        What computes the rule: the compiled core ("auto" and "native"), the equations in NumPy, or a function
+        with the signature of `gaussian_neurons.learning.reference.learn` (docs/your-own-rule.md). Only the
+        compiled core learns in float32; the others convert samples to float64.
 
     Attributes
     ----------
     centers_ : (n_neurons, n_features), the paper's mu
     widths_ : (n_neurons,), the paper's sigma
-    initial_centers_ : (n_neurons, n_features), where they started
+    initial_centers_ : (n_neurons, n_features), the starting centers
     learned_ : (n_neurons,) of bool, which neurons found a pattern; twins are counted once
-    n_clusters_ : how many clusters there are
+    n_clusters_ : the number of clusters
     cluster_numbers_ : (n_clusters_,), their numbers, which they keep; 0 to n_clusters_ - 1 after `fit`
-    cluster_centers_ : (n_clusters_, n_features), where they are
-    neuron_clusters_ : (n_neurons,), the number of each neuron's cluster, -1 where it has none
+    cluster_centers_ : (n_clusters_, n_features), their centers
+    neuron_clusters_ : (n_neurons,), the number of each neuron's cluster, -1 if it has none
     events_ : the last 1000 events, each (samples seen, "born", "moved" or "retired", number, center)
-    diagnosis_ : the facts behind learned_, see `gaussian_neurons.clustering.diagnosis.Diagnosis`
+    diagnosis_ : the facts behind learned_, see `gaussian_neurons.diagnostics.Diagnosis`
     labels_ : (n_rows,), the clusters of the rows given to `fit`
     n_samples_seen_ : how many samples the model has learned from
     recent_samples_ : (n, n_features), the last 1000 of them, in no particular order
-    n_skipped_ : how many rows of streams `learn` was told to skip
+    n_skipped_ : how many rows of streams `learn` has skipped
     n_features_in_ : D
 
     Notes
     -----
-    What is taken from "the first data" comes from the first 1000 samples. They are learned from like all
-    others once they are complete; until then the attributes tell what would come out if the stream
-    ended there.
+    "The first data" are the first 1000 samples. They are learned from once they are complete; until then the
+    attributes tell what would result if the stream ended there.
 
-    `learned_` asks which neurons the last 1000 samples hold. At a given width it remembers those that were
-    held by many before and have not left their place: a cluster that no longer comes is not forgotten. An
-    automatic width follows its stream instead: what the last 1000 samples do not show is retired. Which
-    neurons share a cluster is looked at every 3000 samples, more often at first.
+    Which neurons learned, and which are clusters, is decided at *looks*: fixed sample numbers, whatever the
+    calls. Where neurons and clusters are is always current. With a given width a look is at most 1000 samples
+    old, and at most a tenth of the stream; it counts the neurons that the last 1000 samples hold, and
+    those that many samples held before and that have not left their place. With an automatic width looks come
+    every 3000 samples, more often at first; what the last 1000 samples do not show is retired. `fit`
+    ends with a look.
 
-    `inhibition`, the rates and `repulsion_every` are read at every call and may be changed in the middle of
-    a stream; `n_neurons`, `width`, `init` and `domain` say how a model starts.
+    `inhibition`, the rates and `repulsion_every` are read at every call and can be changed in the middle of
+    a stream; `n_neurons`, `width`, `init` and `domain` describe the start of a model.
 
-    An automatic width depends on distances alone: rows that are scaled, shifted or turned as a whole give the
-    same clusters. Columns that are of different scale, as meters and years are, should be standardised first.
+    An automatic width depends on distances alone: rows that are scaled, shifted or rotated as a whole give
+    the same clusters. Standardise columns of different scale, such as meters and years, first.
 
-    Rows of a memory-mapped file are read in place. `partial_fit` gives their pages back as it goes; `fit`
+    An error leaves a model as it was. Ctrl-C leaves whole samples, and `n_samples_seen_` counts them. Other
+    threads can read a model while one thread learns.
+
+    Rows of a memory-mapped file are read in place. `partial_fit` releases their pages as it goes; `fit`
     draws rows at random, for which the system may map as much of the file as it likes.
 
     Examples
@@ -173,6 +168,7 @@ class GaussianNeurons(
         domain: Any = None,
         max_samples: Any = "auto",
         random_state: Any = None,
+        backend: Any = "auto",
     ) -> None:
         self.n_neurons = n_neurons
         self.width = width
@@ -184,10 +180,9 @@ class GaussianNeurons(
         self.domain = domain
         self.max_samples = max_samples
         self.random_state = random_state
+        self.backend = backend
 
-    _learner: Learner
-    _labels: NDArray[np.int64] | None
-    n_features_in_: int
+    _state: State | None = None  # everything that was learned; replaced as a whole
 
     # ---- learning ---------------------------------------------------------------------------------
 
@@ -200,28 +195,35 @@ class GaussianNeurons(
         y : ignored
         sample_width : (n_rows,) or None, the paper's sigma_x of each row
         """
-        with Shown(self, at_once=True), self._unchanged_on_error():
-            x, widths, given = self._check_rows(X, sample_width, first=True)
-            native.require_finite(x, x.dtype)
-            self._learner, self._labels = self._start(x), None
-            random, mapping = self._learner.random(DRAWN), mapping_of(x)
-            left = self.draws(len(x))
-            while left:
-                rows = random.integers(len(x), size=min(left, DRAWS_AT_ONCE))
-                drawn_widths = None if widths is None else widths[rows]
-                self._learner.learn(x[rows], drawn_widths, given, watching.audience(self))
-                release(mapping)
-                left -= len(rows)
-            self._learner.conclude(given)
-            self._labels = self._predict(x)
+        with notebook.Shown(self, at_once=True):
+            x, names = self._first_rows(X)
+            require_finite(x, x.dtype)
+            state, given = self._new_state(x, names), self._settings(x.shape[1])
+            widths = self._sample_widths(sample_width, state, x)
+            self._commit(self._fitted(state, x, widths, given))
         if not self.learned_.any():
             warnings.warn(NOTHING_LEARNED, ConvergenceWarning, stacklevel=2)
         return self
 
+    def _fitted(self, state: State, x: Array, widths: Array | None, given: Settings) -> Iterator[State]:
+        random, mapping = learner.random_for(state.seed, learner.DRAWN), mapping_of(x)
+        left = self.draws(len(x))
+        while left:
+            rows = random.integers(len(x), size=min(left, DRAWS_AT_ONCE))
+            own = None if widths is None else widths[rows]
+            for state in learner.advance(state, x[rows], own, given):  # noqa: B020
+                yield state
+            release(mapping)
+            left -= len(rows)
+        state = learner.concluded(state, given)
+        network = state.network
+        assert network is not None
+        yield replace(state, labels=_predicted(network, x))
+
     def partial_fit(self, X: ArrayLike, y: Any = None, sample_width: ArrayLike | None = None) -> Self:
         """Learn from the rows of X in their order, one at a time, on top of what was learned before.
 
-        However a stream is cut into calls, the same is learned, bit for bit.
+        The result does not depend on how a stream is cut into calls, to the last bit.
 
         Parameters
         ----------
@@ -229,13 +231,78 @@ class GaussianNeurons(
         y : ignored
         sample_width : (n_rows,) or None, the paper's sigma_x of each row
         """
-        first = not self.__sklearn_is_fitted__()
-        with Shown(self), self._unchanged_on_error():
-            x, widths, given = self._check_rows(X, sample_width, first)
-            if first:
-                self._learner = self._start(x)
-            self._labels = None
-            self._learner.learn(x, widths, given, watching.audience(self))
+        with notebook.Shown(self):
+            state = self._state
+            if state is None:
+                x, names = self._first_rows(X)
+                state = self._new_state(x, names)
+            else:
+                x = self._more_rows(X, state)
+            given = self._settings(state.recent.n_features)
+            widths = self._sample_widths(sample_width, state, x)
+            self._commit(learner.advance(state, x, widths, given))
+        return self
+
+    def learn(
+        self,
+        stream: Any,
+        n_samples: int | None = None,
+        *,
+        progress: bool = True,
+        checkpoint: str | os.PathLike[str] | None = None,
+        every: int = 100_000,
+        callback: Callable[[Self, int], Any] | None = None,
+        on_bad: str = "raise",
+        on_write_error: str = "raise",
+    ) -> Self:
+        """Learn from a stream, on top of what was learned before, with constant memory.
+
+        A second thread draws the next chunk while this one is learned. Ctrl-C leaves what was learned until
+        then, and the stream at the place where learning stopped.
+
+        Parameters
+        ----------
+        stream : a stream of `gaussian_neurons.sampling` or `datasets.synthetic`, which remembers its
+            position; a table (n, n_features); or any iterable of rows, of mappings, of chunks of rows, or of
+            pairs (rows, widths), see `sampling.Iterated`
+        n_samples : how many rows to take from it; None: all, of a stream that ends
+        progress : show a progress bar on a terminal or in a notebook
+        checkpoint : a file for the state of the run, written every `every` samples, at the end and on Ctrl-C.
+            If the file exists, the run resumes from it: the same command after a crash gives the same
+            bits. It is a model file: `load` reads it
+        every : samples between two checkpoints, and between two calls of `callback`
+        callback : called with the model and the number of rows taken so far, every `every` samples and at
+            the end; if it returns True, learning stops
+        on_bad : "raise" an error that names the first row that cannot be learned from, after learning all
+            rows before it; or "skip" such rows: they are counted in `n_skipped_` and reported at the end
+        on_write_error : "raise" if a checkpoint cannot be written, or "warn" and go on. The last checkpoint
+            stays
+
+        Examples
+        --------
+        >>> from gaussian_neurons import GaussianNeurons
+        >>> from gaussian_neurons.datasets.synthetic import Mixture
+        >>> model = GaussianNeurons(20, width=0.008, domain=(0, 1), random_state=0)
+        >>> model.learn(Mixture(8, seed=1), 200_000).n_clusters_
+        8
+        """
+        source = as_stream(stream)
+        if callback is not None and not callable(callback):
+            raise ValueError(f"callback must be a function of (model, t), got {callback!r}.")
+        call = None if callback is None else partial(callback, self)
+        bar = progress and not notebook.views_of(self)  # a view that follows shows as much
+        plan = run.Plan(n_samples, bar, checkpoint, every, call, on_bad, on_write_error)
+        model = run.Model(
+            state=lambda: self._state,
+            assign=self._assign,
+            new_state=self._new_state,
+            settings=self._settings,
+            parameters=lambda: self.get_params(deep=False),
+            n_clusters=lambda: self.n_clusters_,
+            follow=partial(observers.following, self),
+        )
+        with notebook.Shown(self, at_once=True):
+            run.learn(model, source, plan)
         return self
 
     def draws(self, rows: int) -> int:
@@ -251,36 +318,36 @@ class GaussianNeurons(
 
     def transform(self, X: ArrayLike) -> Array:
         """f_i(x), the response of every neuron to every row: (n_rows, n_neurons)."""
-        return answers.responses(self._now.neurons, self._check_more_rows(X))
+        network, x = self._asked(X)
+        return responses.responses(x, network.neurons.centers, network.neurons.widths)
 
     def predict(self, X: ArrayLike) -> NDArray[np.int64]:
-        """The number of the cluster of each row, or -1 where it belongs to none.
+        """The number of the cluster of each row, or -1 if it belongs to none.
 
-        That is the cluster whose center responds most. A row belongs to none where no learned neuron
-        responds: at a given width, by at least 0.001; at an automatic one, as if the squared distance were no
-        more than twice what it is for all but 1 % of the last samples.
+        That is the cluster whose center responds most. A row belongs to none if no learned neuron responds:
+        with a given width, with at least 0.001; with an automatic one, as if the squared distance were at
+        most twice that of all but 1 % of the last samples.
         """
-        return self._predict(self._check_more_rows(X))
+        return _predicted(*self._asked(X))
 
     def score_samples(self, X: ArrayLike) -> Array:
-        """The largest log-response of a learned neuron to each row: the lower, the newer the row.
+        """The largest log-response of a learned neuron to each row: the lower, the more novel the row.
 
-        Minus infinity where nothing was learned.
+        Minus infinity if nothing was learned.
         """
-        return self._scores(self._check_more_rows(X))
+        return _scores(*self._asked(X))
 
     def novelty_threshold(self, false_alarms: float = 0.01) -> float:
-        """The score below which a row is new: this part of what the model saw last is below it.
+        """The score below which a row is novel: this part of the last samples is below it.
 
-        It is taken from the last 1000 samples: 0.01 rests on ten of them.
+        It is taken from the 1000 samples before the last look: 0.01 rests on ten of them.
 
         Parameters
         ----------
-        false_alarms : part of the rows like those seen that may be called new, from 0 to 1
+        false_alarms : part of the rows like those seen that may be called novel, from 0 to 1
         """
         part = checks.number("false_alarms", false_alarms, least=0.0, most=1.0)
-        check_is_fitted(self)
-        return float(np.quantile(self._scores(self._learner.samples), part))
+        return float(np.quantile(self._network.look.scores, part))
 
     def is_novel(self, X: ArrayLike, false_alarms: float = 0.01) -> NDArray[np.bool_]:
         """Which rows are unlike what the model has seen: their score is below `novelty_threshold`."""
@@ -288,49 +355,193 @@ class GaussianNeurons(
         return novel
 
     def cost(self, X: ArrayLike) -> float:
-        """E, the paper's cost of the rows: what learning descends. Divide by the rows for a mean."""
-        given = self._settings().inhibition
-        inhibition = self._now.layer.inhibition if given is None else given
-        return answers.cost(self._now.neurons, self._check_more_rows(X), inhibition)
+        """E, the paper's cost of the rows, which learning descends. Divide by the rows for a mean."""
+        network, x = self._asked(X)
+        given = self._settings(x.shape[1]).inhibition
+        inhibition = network.layer.inhibition if given is None else given
+        return responses.cost(x, network.neurons.centers, network.neurons.widths, inhibition)
 
-    # ---- files ------------------------------------------------------------------------------------
+    # ---- neurons ----------------------------------------------------------------------------------
+
+    def add_neurons(
+        self, n_neurons: int | None = None, *, centers: ArrayLike | None = None, width: Any = None
+    ) -> Self:
+        """Add neurons in the middle of a stream; the present ones stay bit for bit.
+
+        A model with an automatic width keeps the width in use, and every neuron counts by itself.
+
+        Parameters
+        ----------
+        n_neurons : how many, drawn uniformly from the domain; 1 by default
+        centers : (n, n_features) or None, where to place them instead
+        width : a number, an array or None: the starting width of the first neuron
+        """
+        state, given = self._changing()
+        if centers is not None and n_neurons is not None:
+            raise ValueError("give n_neurons or centers, not both.")
+        placed = None
+        if centers is not None:
+            placed = checks.checked_centers("centers", centers, None, state.recent.n_features)
+            n_neurons = len(placed)
+        count = checks.whole_number("n_neurons", 1 if n_neurons is None else n_neurons)
+        if width is None:
+            width = self._network.neurons.start_widths[0]
+        widths = checks.checked_widths(width, count)
+        with notebook.Shown(self):
+            self._assign(learner.added(state, placed, count, widths, given))
+        return self
+
+    def remove_neurons(self, indices: ArrayLike) -> Self:
+        """Remove neurons in the middle of a stream; the others stay bit for bit.
+
+        A model with an automatic width keeps the width in use, and every neuron counts by itself.
+
+        Parameters
+        ----------
+        indices : an index into `centers_`, or several (negative ones count from the end), or a mask
+        """
+        state, given = self._changing()
+        count = len(self._network.neurons)
+        stays = np.ones(count, bool)
+        stays[checks.checked_indices(indices, count)] = False
+        if not stays.any():
+            raise ValueError(f"cannot remove all {count} neurons: at least one must stay.")
+        with notebook.Shown(self):
+            self._assign(learner.kept(state, stays, given))
+        return self
+
+    def move_neurons(
+        self, indices: ArrayLike, *, centers: ArrayLike | None = None, width: ArrayLike | None = None
+    ) -> Self:
+        """Give neurons another center or another width in the middle of a stream.
+
+        The others stay bit for bit. A neuron that moves counts as new: its cluster is retired, and it
+        counts as learned after 1000 samples at the earliest. A new width alone changes none of that, and
+        replaces the starting width. The starting center stays in `initial_centers_`, and an automatic
+        learning rate stays as it was: give a smaller one along with a much smaller width.
+
+        A model with an automatic width keeps the width in use, and every neuron counts by itself.
+
+        Parameters
+        ----------
+        indices : an index into `centers_`, or several (negative ones count from the end), or a mask
+        centers : (n, n_features) or None, a row for each index
+        width : a number, an array (n,) or None, their new width
+
+        Examples
+        --------
+        >>> from gaussian_neurons import GaussianNeurons
+        >>> model = GaussianNeurons(2, width=1.0, init=[[0.0, 0.0], [5.0, 5.0]], domain=(0, 5))
+        >>> model.partial_fit([[0.0, 0.0]]).move_neurons(-1, centers=[[3.0, 1.0]], width=0.5).centers_[1]
+        array([3., 1.])
+        >>> model.widths_
+        array([1. , 0.5])
+        """
+        state, given = self._changing()
+        count = len(self._network.neurons)
+        which = checks.checked_indices(indices, count) % count
+        if len(np.unique(which)) < len(which):
+            raise ValueError(f"indices must name each neuron once, got {indices!r}.")
+        if centers is None and width is None:
+            raise ValueError("nothing to change: give centers, width, or both.")
+        placed = None
+        if centers is not None:
+            placed = checks.checked_centers("centers", centers, None, state.recent.n_features)
+            if len(placed) != len(which):
+                raise ValueError(
+                    f"centers must have a row for each of the {len(which)} neurons, got {len(placed)}."
+                )
+        widths = None if width is None else checks.checked_widths(width, len(which))
+        with notebook.Shown(self):
+            self._assign(learner.moved(state, which, placed, widths, given))
+        return self
+
+    def place_neurons(self, n_features: int, dtype: Any = np.float64) -> Self:
+        """Start over with the neurons at their starting centers, before the first sample.
+
+        Only for models that take nothing from the first data: those with a `width`, a `domain` and, if
+        widths are learned, a `learning_rate`. Columns have no names then: give arrays.
+
+        Parameters
+        ----------
+        n_features : D
+        dtype : float32 or float64, the precision of the model
+        """
+        columns = checks.whole_number("n_features", n_features)
+        given = self._settings(columns)
+        if given.needs_first_data:
+            raise ValueError(
+                "the starting centers depend on the first data. Give a width, a domain and, if widths are "
+                "learned, a learning_rate, and init='uniform' or an array."
+            )
+        state = self._new_state(np.empty((0, columns), checks.checked_precision(dtype)))
+        with notebook.Shown(self):
+            self._assign(learner.settled(state, given))
+        return self
+
+    # ---- files and views --------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model, with everything needed to learn on, to one safetensors file.
 
         The old file is replaced in one step: a crash or a full disk leaves it whole.
         """
-        check_is_fitted(self)
-        model_file.write(path, self._contents())
+        model_file.write(path, model_file.contents(self.get_params(deep=False), self._fitted_state))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read a model that `save` wrote; it learns on as if it had never stopped.
 
-        No code of the file is run. A file that is cut off, foreign, newer or changed is refused.
+        No code of the file is run. A file that is truncated, foreign, newer or changed is refused. A model
+        that learned with a function as its backend needs it again, `set_params(backend=...)`, to learn on.
         """
-        model = cls()
-        model._restore(model_file.load(path))
+        loaded = model_file.load(path, cls._get_param_names())
+        model = cls(**loaded.parameters)
+        model._assign(loaded.state)
         return model
+
+    def watch(self, shape: tuple[int, ...] | None = None, every: float = 0.1) -> notebook.View:
+        """Show the neurons in this notebook, and update the picture while they learn.
+
+        `fit`, `partial_fit`, `learn` and changes of neurons update the picture while they run and at their
+        end. Many short calls of `partial_fit` update it every `every` seconds, and at the end of the cell.
+        What is learned stays the same, bit for bit. The view is not part of the model: copies and files
+        do not contain it.
+
+        Neurons that learned are framed, the others dimmed; the number of each is its index in `centers_`.
+        Gray is within the domain, blue below it and red above. Two columns are drawn as a plane: the last
+        samples, circles of the radius sqrt(width) around neurons that learned, crosses for the others.
+
+        Parameters
+        ----------
+        shape : of a center: (height, width), (height, width, 3) for colours, (columns,) for rows of cells.
+            None: two columns are a plane, s*s a square patch, 3*s*s one in colour, all others rows
+        every : least seconds between two pictures
+
+        Returns
+        -------
+        View : `close()` ends it, as does leaving it as a context manager, or three newer views of the model;
+            the last picture stays
+        """
+        return notebook.watch(self, shape, every)
 
     # ---- what was learned -------------------------------------------------------------------------
 
     @property
     def centers_(self) -> Array:  # noqa: D102  (documented above, as scikit-learn does)
-        return _frozen(self._now.neurons.centers)
+        return _frozen(self._network.neurons.centers)
 
     @property
     def widths_(self) -> Array:  # noqa: D102
-        return _frozen(self._now.neurons.widths)
+        return _frozen(self._network.neurons.widths)
 
     @property
     def initial_centers_(self) -> Array:  # noqa: D102
-        return _frozen(self._now.neurons.start)
+        return _frozen(self._network.neurons.start)
 
     @property
     def diagnosis_(self) -> Diagnosis:  # noqa: D102
-        now = self._now
-        return self._learner.diagnose(now)
+        return self._network.look.diagnosis
 
     @property
     def learned_(self) -> NDArray[np.bool_]:  # noqa: D102
@@ -338,172 +549,201 @@ class GaussianNeurons(
 
     @property
     def n_clusters_(self) -> int:  # noqa: D102
-        return len(self._found.numbers)
+        return len(self._network.look.found_then.numbers)
 
     @property
     def cluster_centers_(self) -> Array:  # noqa: D102
-        return _frozen(self._found.centers)
+        return _frozen(self._network.found.centers)
 
     @property
     def cluster_numbers_(self) -> NDArray[np.int64]:  # noqa: D102
-        return self._found.numbers
+        return self._network.look.found_then.numbers
 
     @property
     def neuron_clusters_(self) -> NDArray[np.int64]:  # noqa: D102
-        now = self._now
-        return self._learner.clusters(now).number.copy()
+        return self._network.look.clusters.number.copy()
 
     @property
     def events_(self) -> list[Event]:  # noqa: D102
-        return list(self._now.clusters.events)
+        return list(self._network.clusters.events)
 
     @property
     def labels_(self) -> NDArray[np.int64]:  # noqa: D102
-        check_is_fitted(self)
-        if self._labels is None:
+        labels = self._fitted_state.labels
+        if labels is None:
             raise AttributeError("labels_ are those of the rows given to fit(); use predict(X) for others.")
-        return self._labels
+        return labels
 
     @property
     def recent_samples_(self) -> Array:  # noqa: D102
-        check_is_fitted(self)
-        return _frozen(self._learner.samples)
+        return _frozen(self._fitted_state.recent.samples)
 
     @property
     def n_samples_seen_(self) -> int:  # noqa: D102
-        check_is_fitted(self)
-        return self._learner.seen
+        return self._fitted_state.received
 
     @property
     def n_skipped_(self) -> int:  # noqa: D102
-        check_is_fitted(self)
-        return self._learner.skipped
+        return self._fitted_state.skipped
+
+    @property
+    def n_features_in_(self) -> int:  # noqa: D102
+        if self._state is None:
+            raise AttributeError("n_features_in_ is known once the model has learned.")
+        return self._state.recent.n_features
+
+    @property
+    def feature_names_in_(self) -> NDArray[np.object_]:  # noqa: D102
+        if self._state is None or self._state.names is None:
+            raise AttributeError("feature_names_in_ are those of the rows, if they have any.")
+        return np.array(self._state.names, object)
+
+    @feature_names_in_.setter
+    def feature_names_in_(self, names: ArrayLike) -> None:
+        state, given = self._fitted_state, tuple(str(name) for name in np.asarray(names))
+        if len(given) != state.recent.n_features:
+            raise ValueError(
+                f"feature_names_in_ must have {state.recent.n_features} names, got {len(given)}."
+            )
+        self._assign(replace(state, names=given))
 
     # ---- scikit-learn's contract ------------------------------------------------------------------
 
     def __copy__(self) -> Self:
-        return copy.deepcopy(self)  # a copy that learned on would change this one
+        return copy.deepcopy(self)
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_learner")
+        return self._state is not None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
-    @contextmanager
-    def _unchanged_on_error(self) -> Iterator[None]:
-        """Put the model back on any error; an interrupt is none, and leaves what was learned."""
-        before = self.__dict__.copy()
-        received = before["_learner"].received if "_learner" in before else 0
-        try:
-            yield
-        except BaseException as error:
-            learner = self.__dict__.get("_learner")
-            is_new = learner is not before.get("_learner")
-            has_learned = learner is not None and learner.received > (0 if is_new else received)
-            if not has_learned or (is_new and isinstance(error, Exception)):
-                self.__dict__ = before
-            raise
-
-    def _contents(self) -> model_file.Contents:
-        self._learner.catch_up()
-        return model_file.contents(self.get_params(deep=False), self._learner, self.__dict__)
-
-    def _restore(self, loaded: model_file.Loaded) -> None:
-        known = self._get_param_names()
-        if not set(loaded.parameters) <= set(known):
-            unknown = ", ".join(sorted(set(loaded.parameters) - set(known)))
-            raise ValueError(f"the file is not a complete model (unknown parameters: {unknown}).")
-        self.__dict__.update(loaded.parameters, **loaded.attributes, _learner=loaded.learner)
-
     @property
     def _n_features_out(self) -> int:
-        return len(self.centers_)
+        return len(self._network.neurons)
+
+    # ---- the state --------------------------------------------------------------------------------
+
+    def _assign(self, state: State) -> None:
+        self._state = state
+
+    def _commit(self, states: Iterator[State]) -> None:
+        learner.commit(self._assign, observers.following(self, states))
 
     @property
-    def _now(self) -> Ready:
-        check_is_fitted(self)
-        self._learner.catch_up()
-        return self._learner.ready or self._learner.now(self._settings())
+    def _fitted_state(self) -> State:
+        state = self._state
+        if state is None:
+            check_is_fitted(self)
+        assert state is not None
+        return state
 
-    def _settings(self) -> settings.Settings:
-        given = {field.name: getattr(self, field.name) for field in fields(settings.Settings)}
-        try:
-            return settings.checked_before(n_features=self.n_features_in_, **given)
-        except TypeError:  # an array among them, which may have changed
-            return settings.checked(n_features=self.n_features_in_, **given)
+    @property
+    def _network(self) -> Network:
+        return self._network_of(self._fitted_state)
 
-    def _start(self, x: Array) -> Learner:
+    def _network_of(self, state: State) -> Network:
+        if state.network is not None:
+            return state.network
+        return learner.network_of(state, self._settings(state.recent.n_features))
+
+    def _asked(self, X: Any) -> tuple[Network, Array]:
+        """The network and rows to answer about: both of one state."""
+        state = self._fitted_state
+        x = self._more_rows(X, state)
+        return self._network_of(state), x
+
+    def _changing(self) -> tuple[State, Settings]:
+        state = self._fitted_state
+        return state, self._settings(state.recent.n_features)
+
+    def _new_state(self, x: Array, names: tuple[str, ...] | None = None) -> State:
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        dtype = np.float32 if x.dtype == np.float32 else np.float64
-        return Learner.new(x.shape[1], dtype, int(seed))
+        single = x.dtype == np.float32 and is_compiled(self.backend)
+        return State(Recent.empty(x.shape[1], np.float32 if single else np.float64), int(seed), names)
 
-    def _check_rows(
-        self, X: Any, sample_width: Any, first: bool
-    ) -> tuple[Array, Array | None, settings.Settings]:
-        x = self._numbers(X, first)
-        given = self._settings()
-        return x, self._check_widths(sample_width, x, first, given), given
+    def _settings(self, n_features: int) -> Settings:
+        given = (
+            self.n_neurons,
+            self.width,
+            self.inhibition,
+            self.learning_rate,
+            self.width_learning_rate,
+            self.repulsion_every,
+            self.init,
+            self.domain,
+            self.backend,
+        )
+        try:
+            return checked_before(n_features, *given)
+        except TypeError:  # an array, which can be changed in place, cannot be hashed
+            return checked(n_features, *given)
 
-    def _check_widths(
-        self, sample_width: Any, x: Array, first: bool, given: settings.Settings
-    ) -> Array | None:
+    def _sample_widths(self, sample_width: Any, state: State, x: Array) -> Array | None:
         if sample_width is not None:
-            dtype = x.dtype if first else self._learner.recent.dtype
-            return checks.checked_sample_widths(sample_width, len(x), dtype)
-        if given.width_learning_rate > 0:
+            return checks.checked_sample_widths(sample_width, len(x), state.recent.dtype)
+        if self.width_learning_rate > 0:
             raise ValueError(
-                f"sample_width is needed where widths are learned "
-                f"(width_learning_rate={self.width_learning_rate!r}): give one number for each row."
+                f"sample_width is needed to learn widths (width_learning_rate={self.width_learning_rate!r}): "
+                f"give one number for each row."
             )
         return None
 
-    def _check_more_rows(self, X: Any) -> Array:
-        check_is_fitted(self)
-        return self._numbers(X, first=False)
+    def _first_rows(self, X: Any) -> tuple[Array, tuple[str, ...] | None]:
+        """Rows that a model starts with, and the names of their columns."""
+        columns = _Columns()
+        rows = _rows(columns, X, first=True)
+        names = getattr(columns, "feature_names_in_", None)
+        return rows, None if names is None else tuple(names)
 
-    def _numbers(self, X: Any, first: bool) -> Array:
-        """Rows as they lie, if they hold numbers."""
-        if isinstance(X, Stream):
-            raise TypeError(f"rows are needed, got the stream {X!r}: use learn(stream, n_samples).")
-        if not first and self._are_plain_rows(X):
-            return X  # type: ignore[no-any-return]
-        rows: Array = validate_data(self, X, reset=first, dtype="numeric", ensure_all_finite=False)
-        return checks.as_numbers(rows)
-
-    def _are_plain_rows(self, X: Any) -> bool:
-        """Whether scikit-learn's checks, which take longer than a row does, would find nothing to say."""
-        return (
+    def _more_rows(self, X: Any, state: State) -> Array:
+        """Rows with the columns of the model. Plain ones skip scikit-learn's checks, which take longer."""
+        if (
             type(X) is np.ndarray
-            and X.dtype in PLAIN
+            and X.dtype in FLOATS
             and X.ndim == 2
-            and len(X) > 0
-            and X.shape[1] == self.n_features_in_
-            and not hasattr(self, "feature_names_in_")
-        )
+            and len(X)
+            and X.shape[1] == state.recent.n_features
+            and state.names is None
+        ):
+            return X
+        return _rows(self, X, first=False)
 
-    @property
-    def _found(self) -> Found:
-        now = self._now
-        return self._learner.found(now)
 
-    def _scores(self, x: Array) -> Array:
-        """The largest log-response of a learned neuron to each row."""
-        return answers.strongest(self._now.neurons.keep(self.learned_), x)[1]
+_Columns = type("GaussianNeurons", (BaseEstimator,), {})  # takes the columns of a model that has none yet
 
-    def _predict(self, x: Array) -> NDArray[np.int64]:
-        found = self._found
-        if not len(found.numbers):
-            return np.full(len(x), -1)
-        clusters = Neurons.at(found.centers, found.widths, found.centers.dtype.type)
-        label, scores = answers.strongest(clusters, x)
-        least = np.log(NO_RESPONSE)
-        if self._now.is_ladder:
-            scores = self._scores(x)
-            least = BEYOND * self.novelty_threshold()
-        if found.numbers[-1] >= len(found.numbers):  # they are not 0, 1, 2, ...
-            label = found.numbers[label]
-        label[scores < least] = -1
-        return label
+
+def _rows(estimator: Any, X: Any, first: bool) -> Array:
+    if isinstance(X, Stream):
+        raise TypeError(f"rows are needed, got the stream {X!r}: use learn(stream, n_samples).")
+    rows: Array = validate_data(estimator, X, reset=first, dtype="numeric", ensure_all_finite=False)
+    return checks.as_numbers(rows)
+
+
+def _frozen(array: Array) -> Array:
+    """A copy that cannot be mistaken for the model's own array."""
+    copied = array.copy()
+    copied.flags.writeable = False
+    return copied
+
+
+def _scores(network: Network, x: Array) -> Array:
+    """The largest log-response of a learned neuron to each row."""
+    learned, neurons = network.look.learned, network.neurons
+    return responses.strongest(x, neurons.centers[learned], neurons.widths[learned])[1]
+
+
+def _predicted(network: Network, x: Array) -> NDArray[np.int64]:
+    """The cluster of each row."""
+    numbers, centers, widths = network.found
+    if not len(numbers):
+        return np.full(len(x), -1)
+    label, scores = responses.strongest(x, centers, widths)
+    least = np.log(NO_RESPONSE)
+    if network.is_ladder:
+        scores = _scores(network, x)
+        least = BEYOND * network.look.rare_score
+    found: NDArray[np.int64] = np.where(scores < least, -1, numbers[label])
+    return found

@@ -1,4 +1,4 @@
-"""Gaussian neurons with river's face: one sample at a time, as a dict of features."""
+"""Gaussian neurons as a river clusterer: one sample at a time, as a dict of features."""
 
 import math
 from collections.abc import Hashable, Mapping
@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gaussian_neurons.base.interrupts import held_back
 from gaussian_neurons.estimator import GaussianNeurons
 
 try:
@@ -23,15 +22,16 @@ NO_CLUSTER = -1
 
 
 class RiverGaussianNeurons(base.Clusterer):
-    """Online clustering without knowing the number of clusters, for river.
+    """Online clustering with an unknown number of clusters, for river.
 
-    What it learns is what `GaussianNeurons.partial_fit` learns from the same samples, bit for bit. Samples
-    wait until somebody asks or 256 are there, since learning from many costs hardly more than from one.
+    It learns what `GaussianNeurons.partial_fit` learns from the same samples, bit for bit. Samples are
+    collected and learned when an answer is needed or 256 are there, since learning from many costs hardly
+    more than from one.
 
     A cluster keeps its number while others come and go.
 
-    The features are those of the first sample. One that is missing later counts as 0, as elsewhere in river;
-    one that only comes later is not looked at. Distances decide, so features should be of about the same
+    The features are those of the first sample. A feature that is missing later counts as 0, as elsewhere in
+    river; a feature that appears later is ignored. Distances decide, so features should have about the same
     scale: put a `preprocessing.StandardScaler` before.
 
     Parameters
@@ -39,22 +39,21 @@ class RiverGaussianNeurons(base.Clusterer):
     n_neurons
         An upper limit on the number of clusters.
     width
-        A squared length, about where two samples count as alike. The larger, the fewer clusters. "auto" finds
-        it while it learns.
+        A squared length, about the distance at which two samples count as alike. The larger, the fewer
+        clusters. "auto" finds it.
     inhibition
-        How strongly neurons push each other off, or "auto". The larger, the fewer clusters.
+        The strength of the repulsion between neurons, or "auto". The larger, the fewer clusters.
     learning_rate
         A step is learning_rate / width times a distance; or "auto".
     repulsion_every
-        r: neurons push each other off at every r-th sample only, r times as strongly. Faster, and exact at 1
-        alone.
+        r: neurons repel each other every r-th sample, r times as strongly. 1 is exact, more is faster.
     init
-        Where neurons start: "uniform" in the domain, on "samples" of the first 1000, "spread" over them, or
-        an array of centers, its columns in the order of the features' names. "auto": what suits the width.
+        Starting centers: "uniform" in the domain, on "samples" of the first 1000, "spread" over them, or
+        an array of centers, its columns in the order of the features' names. "auto" depends on the width.
     domain
         A pair (low, high): the box of the input. None takes it from the first 1000 samples.
     seed
-        Of the starting centers.
+        Seed of the starting centers.
 
     Examples
     --------
@@ -67,7 +66,7 @@ class RiverGaussianNeurons(base.Clusterer):
     ...     model.learn_one({"x": source.gauss(x, 0.3), "y": source.gauss(y, 0.3)})
     >>> model.n_clusters
     3
-    >>> model.predict_one({"x": 50.0, "y": 50.0})  # to which no neuron responds
+    >>> model.predict_one({"x": 50.0, "y": 50.0})  # no neuron responds
     -1
     """
 
@@ -90,9 +89,9 @@ class RiverGaussianNeurons(base.Clusterer):
         self.init = init
         self.domain = domain
         self.seed = seed
-        self._features: list[Hashable] | None = None  # in their order, once there was a sample
+        self._features: list[Hashable] | None = None  # in order, after the first sample
         self._model: GaussianNeurons | None = None
-        self._waiting: list[list[float]] = []  # samples that are not learned yet
+        self._waiting: list[list[float]] = []  # samples that are not yet learned
 
     def learn_one(self, x: Mapping[Any, Any]) -> None:
         """Learn from a sample.
@@ -109,17 +108,19 @@ class RiverGaussianNeurons(base.Clusterer):
         self._waiting.append(self._row(x))
 
     def predict_one(self, x: Mapping[Any, Any]) -> int:
-        """The cluster of a sample, or -1: no neuron responds, or nothing was learned yet.
+        """The cluster of a sample, or -1 if no neuron responds or nothing was learned yet.
 
         Parameters
         ----------
         x
             A number for each feature.
         """
-        return NO_CLUSTER if self._features is None else int(self._clusters([self._row(x)])[0])
+        if self._features is None:
+            return NO_CLUSTER
+        return int(self._learned().predict(np.array([self._row(x)], np.float64))[0])
 
     def learn_many(self, X: "pd.DataFrame") -> None:
-        """Learn from the rows of a frame, one after the other."""
+        """Learn from the rows of a frame in their order."""
         if not len(X):
             return
         if self._features is None:
@@ -135,7 +136,7 @@ class RiverGaussianNeurons(base.Clusterer):
 
         if self._features is None or not len(X):
             return pd.Series(NO_CLUSTER, X.index, np.int64)
-        return pd.Series(self._clusters(self._rows(X)), X.index)
+        return pd.Series(self._learned().predict(self._rows(X)), X.index)
 
     @property
     def n_clusters(self) -> int:
@@ -144,7 +145,7 @@ class RiverGaussianNeurons(base.Clusterer):
 
     @property
     def centers(self) -> dict[int, dict[Any, float]]:
-        """Where each cluster is, as river's metrics want to know."""
+        """The center of each cluster, as river's metrics need it."""
         if self._features is None:
             return {}
         model = self._learned()
@@ -152,17 +153,17 @@ class RiverGaussianNeurons(base.Clusterer):
         return {number: dict(zip(self._features, center, strict=True)) for number, center in found}
 
     def _begin(self, x: Any) -> None:
-        """Settle the features: in the order of their names, since that of a dict means nothing."""
+        """Fix the features, in the order of their names: that of a dict has no meaning."""
         names = list(x)
         if not names:
             raise ValueError("the first sample has no features: at least one is needed.")
         try:
             self._features = sorted(names)
-        except TypeError:  # numbers among words
+        except TypeError:  # names of several types
             self._features = sorted(names, key=str)
 
     def _row(self, x: Mapping[Any, Any]) -> list[float]:
-        """The values of the features, finite numbers all."""
+        """The values of the features as finite numbers."""
         assert self._features is not None
         row = [x.get(name, 0.0) for name in self._features]
         try:
@@ -174,7 +175,8 @@ class RiverGaussianNeurons(base.Clusterer):
             if not _is_finite(value):
                 raise ValueError(
                     f"feature {name!r} must be a finite number, got {value!r}. Convert or drop it before: "
-                    f"preprocessing.StatImputer fills holes, preprocessing.OneHotEncoder replaces words."
+                    f"preprocessing.StatImputer fills missing values, preprocessing.OneHotEncoder replaces "
+                    f"words."
                 )
         return row
 
@@ -189,22 +191,18 @@ class RiverGaussianNeurons(base.Clusterer):
         return self._model
 
     def _learned(self) -> GaussianNeurons:
-        """The model, once nothing waits any more."""
+        """The model after learning from the samples that wait."""
         if self._waiting:
             self._learn_waiting()
         return self._model_now()
 
-    def _clusters(self, rows: Any) -> NDArray[np.int64]:
-        return self._learned().predict(rows)
-
     def _learn_waiting(self) -> None:
         model = self._model_now()
         before = _received(model)
-        with held_back():
-            try:
-                model.partial_fit(np.array(self._waiting, np.float64))
-            finally:  # none is learned twice, whatever came in between
-                self._waiting = self._waiting[_received(model) - before :]
+        try:
+            model.partial_fit(np.array(self._waiting, np.float64))
+        finally:  # after an interrupt, those that were learned do not wait any more
+            self._waiting = self._waiting[_received(model) - before :]
 
 
 def _received(model: GaussianNeurons) -> int:

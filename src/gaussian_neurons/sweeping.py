@@ -1,4 +1,4 @@
-"""Learn many models from the same data, to see at which widths and inhibitions they agree."""
+"""Many models of the same data: at which widths and inhibitions the number of clusters agrees."""
 
 import copy
 import threading
@@ -15,29 +15,29 @@ from numpy.typing import NDArray
 from scipy import ndimage
 from sklearn.exceptions import ConvergenceWarning
 
-from gaussian_neurons.base.bad_rows import BadRow
+from gaussian_neurons.base.bad_rows import BadRow, require_finite
 from gaussian_neurons.base.checks import as_numbers, number, whole_number
 from gaussian_neurons.base.interrupts import deaf_children
 from gaussian_neurons.base.progress import Bar
 from gaussian_neurons.estimator import GaussianNeurons
-from gaussian_neurons.learning import native
+from gaussian_neurons.learning.responses import squared_distances
 from gaussian_neurons.sampling import Stream
 
 Array = NDArray[Any]
 Counts = NDArray[np.int64]
 Cell = tuple[float, float, int]  # width, inhibition, seed
 
-FIRST = 1000  # samples from which the ladder of widths is taken
-STEPS = 12  # of the ladder
-ACROSS = 0.95  # part of the pairs of samples that lie nearer to each other than its upper end
+FIRST = 1000  # samples that determine the widths
+STEPS = 12  # number of widths
+ACROSS = 0.95  # part of the pairs of samples with a squared distance below the largest width
 INHIBITIONS = (0.25, 0.5, 1.0, 2.0)
 
-FAILED = -1  # in place of a number of clusters
+FAILED = -1  # instead of a number of clusters
 
 
 @dataclass(frozen=True)
 class Failure:
-    """A model that could not be learned, and why."""
+    """A model that failed, and why."""
 
     width: float
     inhibition: float
@@ -52,9 +52,9 @@ class Plateau:
     n_clusters: int
     width: float  # in its middle
     inhibition: float
-    seed: int  # the first that found this number there
+    seed: int  # the first one that found this number there
     agreement: float  # part of the runs in the region that found this number
-    cells: NDArray[np.bool_]  # (W, L) which cells belong to it
+    cells: NDArray[np.bool_]  # (W, L) the cells of the region
 
     def __str__(self) -> str:
         return f"{self.n_clusters} clusters around width {self.width:.4g} and inhibition {self.inhibition:g}"
@@ -62,16 +62,16 @@ class Plateau:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Sweep:
-    """How many clusters were found for each width, inhibition and seed: see `sweeping.sweep`."""
+    """The number of clusters for each width, inhibition and seed: see `sweep`."""
 
-    widths: Array  # (W,) rising
-    inhibitions: Array  # (L,) rising
+    widths: Array  # (W,) increasing
+    inhibitions: Array  # (L,) increasing
     seeds: tuple[int, ...]  # S of them
-    n_clusters: Counts  # (W, L, S), -1 where learning failed
-    mean_response: Array  # (W, L, S) of clusters to those of the last samples that they win; NaN: failed
+    n_clusters: Counts  # (W, L, S), -1 for a model that failed
+    mean_response: Array  # (W, L, S) of clusters to the last samples that they win; NaN for a failed model
     failures: tuple[Failure, ...]
-    n_samples: int | None  # as it was given
-    parameters: Mapping[str, Any]  # what else each model was told
+    n_samples: int | None  # as given
+    parameters: Mapping[str, Any]  # the other parameters of each model
 
     def __repr__(self) -> str:
         failed = f", {len(self.failures)} failed" if self.failures else ""
@@ -83,7 +83,7 @@ class Sweep:
 
     @property
     def typical(self) -> Counts:
-        """The median over the seeds that did not fail, (W, L): of two in the middle the lower one."""
+        """The median over the seeds that did not fail, (W, L); of two middle values the lower one."""
         ranked = np.sort(self.n_clusters, axis=2)
         failed = (ranked == FAILED).sum(axis=2)  # they rank first
         middle = np.minimum((failed + len(self.seeds) - 1) // 2, len(self.seeds) - 1)
@@ -92,7 +92,7 @@ class Sweep:
 
     @property
     def spread(self) -> Counts:
-        """The most clusters that a seed found less the fewest, (W, L); failures do not count."""
+        """The range over the seeds, (W, L): the largest number less the smallest, without failures."""
         fewest = np.where(self.n_clusters == FAILED, np.iinfo(np.int64).max, self.n_clusters).min(axis=2)
         apart: Counts = np.maximum(self.n_clusters.max(axis=2) - fewest, 0)
         return apart
@@ -100,10 +100,10 @@ class Sweep:
     def plateau(self) -> Plateau | None:
         """The largest region of the map in which the number of clusters agrees.
 
-        A region is made of neighbouring cells (width, inhibition) with the same median over the seeds, and is
-        as large as the number of runs in it that found just that. Those with no cluster, with one, or with as
-        many as there are neurons are left out, since any data has them: None where no other is left. Its
-        middle is the cell of it that lies nearest to the mean of its cells.
+        A region consists of neighbouring cells (width, inhibition) with the same median over the seeds. Its
+        size is the number of runs in it that found just that number. Regions with no cluster, one cluster,
+        or as many as there are neurons do not count, since any data has them; None if no other is left. The
+        middle of a region is its cell nearest to the mean of its cells.
         """
         counts = self.typical
         agrees = (self.n_clusters == counts[:, :, None]).sum(axis=2)  # (W, L) runs
@@ -129,22 +129,22 @@ class Sweep:
     def model(
         self, width: float | None = None, inhibition: float | None = None, seed: int | None = None
     ) -> GaussianNeurons:
-        """One of the models as it began; what is not said is taken from the middle of the plateau.
+        """One of the models before it learned; the defaults are those of the middle of the plateau.
 
-        It has learned nothing yet. `fit(X)` with the same rows, or `learn(stream, n_samples)` with the same
-        stream at the same place, makes it what it was, bit for bit.
+        `fit(X)` with the same rows, or `learn(stream, n_samples)` with the same stream at the same position,
+        reproduces it bit for bit.
         """
         if width is None or inhibition is None or seed is None:
             found = self.plateau()
             if found is None:
-                raise ValueError("there is no plateau to take a model from: give width, inhibition and seed.")
+                raise ValueError("the sweep has no plateau: give width, inhibition and seed.")
             width = found.width if width is None else width
             inhibition = found.inhibition if inhibition is None else inhibition
             seed = found.seed if seed is None else seed
         return model_of(self.parameters, self.n_samples, width, inhibition, seed)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as JSON has it, with the plateau."""
+        """Everything as JSON, with the plateau."""
         found = self.plateau()
         responses = self.mean_response.astype(object)
         responses[np.isnan(self.mean_response)] = None
@@ -164,7 +164,7 @@ class Sweep:
 
     @classmethod
     def from_dict(cls, told: Mapping[str, Any]) -> "Sweep":
-        """What `to_dict` told, to look at it again."""
+        """The inverse of `to_dict`."""
         return cls(
             widths=np.array(told["widths"], np.float64),
             inhibitions=np.array(told["inhibitions"], np.float64),
@@ -194,31 +194,29 @@ def sweep(
 ) -> Sweep:
     """Learn a model for each width, inhibition and seed, to see where the number of clusters agrees.
 
-    A number that comes out over a wide region of widths and inhibitions, whatever the seed, is one that the
-    data has. The models are learned over all cores, or over what `joblib.parallel_config` names, such as a
-    cluster with Dask, Ray or Spark; the result is the same.
+    A number that results over a wide region of widths and inhibitions, for any seed, is a property of the
+    data. The models learn on all cores, or on the backend of `joblib.parallel_config`, such as a cluster with
+    Dask, Ray or Spark; the result is the same.
 
     Parameters
     ----------
     data : (n_rows, n_features), from which each model draws as `GaussianNeurons.fit` does; or a stream that
         can be read more than once, from which each learns as `GaussianNeurons.learn` does
-    n_samples : how many samples each model learns from. None: as many as `fit` draws of itself, or a stream
-        to its end
-    n_neurons : the most clusters there may be
-    widths : the widths, or how many of them, or "auto" for 12: a ladder of equal ratios, from the squared
-        distance within which a sample finds a part 1 / n_neurons of the others (the median) to the one that
-        95 % of all pairs of samples stay below, each to three digits. It scales as the data does
+    n_samples : how many samples each model learns from. None: as many as `fit` draws, or a stream to its end
+    n_neurons : an upper limit on the number of clusters
+    widths : the widths, or how many of them, or "auto" for 12: equal ratios from the squared distance within
+        which a sample has a part 1 / n_neurons of the others (the median) to the one that exceeds 95 % of
+        all pairs of samples, each to three digits. They scale with the data
     inhibitions : the inhibitions
-    seeds : the seeds, or how many of them, counting from 0
+    seeds : the seeds, or how many of them from 0 on
     learning_rate, repulsion_every, init, domain : of each model, see `GaussianNeurons`
-    n_jobs : models at a time; -1 is one for each core, None is what `joblib.parallel_config` says
-    progress : show a bar, if this is a terminal or a notebook
+    n_jobs : models at a time; -1 is one for each core, None is that of `joblib.parallel_config`
+    progress : show a progress bar on a terminal or in a notebook
 
     Returns
     -------
-    Sweep : `plateau()` is the answer, `model()` goes on with it, `plotting.sweep_map` draws it. A model that
-        could not be learned, since its rate was too large for its width, say, counts as -1 and is named
-        in `failures`
+    Sweep : `plateau()` is the answer, `model()` a model for it, `plotting.sweep_map` draws it. A model that
+        failed, for example because its rate was too large for its width, counts as -1 and is in `failures`
 
     Examples
     --------
@@ -270,7 +268,7 @@ def sweep(
 
 
 def ladder(samples: Array, n_neurons: int, steps: int = STEPS) -> Array:
-    """Widths from fine to coarse for data like these samples, (steps,): see `sweep`.
+    """Increasing widths for data like these samples, (steps,): see `sweep`.
 
     Examples
     --------
@@ -282,23 +280,25 @@ def ladder(samples: Array, n_neurons: int, steps: int = STEPS) -> Array:
     """
     distinct = np.unique(samples.astype(np.float64), axis=0)
     if len(distinct) < 2:
-        raise ValueError("the samples looked at are all the same, which tells nothing of widths: give some.")
-    distances = native.squared_distances(distinct, distinct)
+        raise ValueError(
+            "the first samples are all the same, so widths cannot be derived from them: give widths=[...]."
+        )
+    distances = squared_distances(distinct, distinct)
     fine = float(np.median(np.sort(distances, axis=1)[:, max(1, len(distinct) // n_neurons)]))
     coarse = float(np.quantile(distances, ACROSS))
-    # In many columns all distances are much alike: a decade is the least.
+    # In many dimensions all distances are similar: the widths span at least a decade.
     exact = np.geomspace(min(fine, coarse / 10), coarse, steps)
-    return np.unique([float(f"{width:.3g}") for width in exact])  # numbers that one can copy
+    return np.unique([float(f"{width:.3g}") for width in exact])  # short numbers to copy
 
 
 def _readable_again(data: Any) -> Any:
-    """An array, or a stream from which every model can have a copy."""
+    """An array, or a stream that can be copied for every model."""
     if isinstance(data, Stream):
-        return copy.copy(data)  # a pipe and the like refuse
+        return copy.copy(data)  # a pipe refuses
     if hasattr(data, "__next__"):
         raise TypeError(
-            f"a sweep reads its data once for each model, but {data!r} gives each item only once. Make an "
-            f"array of it, or a stream of gaussian_neurons.sampling."
+            f"a sweep reads its data once for each model, but {data!r} can be read only once. Give an array, "
+            f"or a stream of gaussian_neurons.sampling."
         )
     if isinstance(data, str | bytes) or hasattr(data, "__fspath__"):
         raise TypeError(
@@ -308,12 +308,12 @@ def _readable_again(data: Any) -> Any:
     rows = as_numbers(np.asanyarray(data))
     if rows.ndim != 2 or not rows.size:
         raise ValueError(f"a table (n_rows, n_features) or a stream is needed, got shape {rows.shape}.")
-    native.require_finite(rows, rows.dtype)
+    require_finite(rows, rows.dtype)
     return rows
 
 
 def _first_samples(source: Any) -> Array:
-    """The first of a stream; of an array, which may be sorted, rows drawn at random."""
+    """The first samples of a stream; random rows of an array, which may be sorted."""
     if not isinstance(source, Stream):
         drawn = np.random.default_rng(0).integers(len(source), size=FIRST)
         return np.asarray(source if len(source) <= FIRST else source[drawn])
@@ -325,19 +325,19 @@ def _first_samples(source: Any) -> Array:
 
 
 def _try(parameters: Mapping[str, Any], n_samples: int | None, source: Any, first: Array) -> None:
-    """Let a mistake that all models share be told before any of them begins."""
+    """Raise errors that all models would raise before any of them starts."""
     if n_samples is not None:
         whole_number("n_samples", n_samples)
     elif isinstance(source, Stream) and source.endless:
-        raise ValueError(f"{source!r} never ends: say how many samples to learn from, n_samples=...")
-    with suppress(FloatingPointError):  # a rate that is too large for this width need not be for others
+        raise ValueError(f"{source!r} never ends: give the number of samples, n_samples=...")
+    with suppress(FloatingPointError):  # the rate may suit other widths
         model_of(parameters, n_samples, width=1.0, inhibition=0.5, seed=0).partial_fit(first[:1])
 
 
 def _learned(
     place: int, cell: Cell, source: Any, n_samples: int | None, parameters: Mapping[str, Any]
 ) -> tuple[int, int, float, str | None]:
-    """Learn one model: its place among all, the clusters it found, their mean response, why it failed."""
+    """Learn one model: its index, the number of clusters, their mean response, the reason of a failure."""
     model = model_of(parameters, n_samples, *cell)
     try:
         with _silent():
@@ -346,7 +346,7 @@ def _learned(
             else:
                 model.fit(source)
     except BadRow:
-        raise  # which every model would meet
+        raise  # every model would raise it
     except (FloatingPointError, ValueError) as error:
         return place, FAILED, np.nan, str(error)
     found = model.diagnosis_
@@ -356,7 +356,7 @@ def _learned(
 
 
 def _spread(n_jobs: int | None, tasks: Iterator[Any]) -> Iterator[Any]:
-    """Results as they come; all of them in the end, where a backend knows no other way."""
+    """Results in the order of completion, or all at the end if the backend cannot do that."""
     try:
         parallel = joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered")
     except ValueError:
@@ -367,14 +367,14 @@ def _spread(n_jobs: int | None, tasks: Iterator[Any]) -> Iterator[Any]:
     try:
         yield from found
     finally:
-        found.close()  # on Ctrl-C: the others would be learned in the background
+        found.close()  # on Ctrl-C, or the others would go on in the background
 
 
 @contextmanager
 def _silent() -> Iterator[None]:
-    """Without the warning that nothing was learned: here this is an answer like others."""
+    """Without the warning that nothing was learned: here that is a valid result."""
     if threading.current_thread() is not threading.main_thread():
-        yield  # the filters are those of all threads, and the main one has set them
+        yield  # warning filters are shared by all threads, and the main thread has set them
         return
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -393,7 +393,7 @@ def _checked_widths(widths: Any, first: Array, n_neurons: int) -> Array:
 
 
 def _checked(name: str, values: Any) -> Array:
-    """Numbers that are not negative, rising, each once."""
+    """Distinct non-negative numbers, increasing."""
     if isinstance(values, str) or np.ndim(values) != 1 or not np.size(values):
         raise ValueError(f"{name} must be a list of numbers, got {values!r}.")
     return np.array(sorted({number(name, value, least=0.0) for value in values}))
@@ -403,7 +403,7 @@ def _checked_seeds(seeds: Any) -> tuple[int, ...]:
     if isinstance(seeds, Integral):
         return tuple(range(whole_number("seeds", seeds)))
     if isinstance(seeds, str) or np.ndim(seeds) != 1 or not np.size(seeds):
-        raise ValueError(f"seeds must be whole numbers, or how many of them; got {seeds!r}.")
+        raise ValueError(f"seeds must be a list of whole numbers, or their count; got {seeds!r}.")
     return tuple(sorted({whole_number("seeds", seed, least=0) for seed in seeds}))
 
 

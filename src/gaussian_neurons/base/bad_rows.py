@@ -1,8 +1,17 @@
-"""A row that cannot be learned from, and which one it is."""
+"""Rows that cannot be learned from: which one it is and why."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gaussian_neurons.base.memory_maps import row_blocks
+
+NUMBERS_AT_ONCE = 1 << 20  # numbers that are checked at a time
 
 
 class BadRow(ValueError):
-    """A row that cannot be learned from. The text says why, with {row} where its number belongs."""
+    """A row that cannot be learned from. The text says why, with {row} in place of its number."""
 
     def __init__(self, row: int, text: str) -> None:
         super().__init__(text.replace("{row}", str(row)))
@@ -12,10 +21,44 @@ class BadRow(ValueError):
         return BadRow, (self.row, self.text)
 
     def later(self, rows: int) -> "BadRow":
-        """The same row, where so many others come before it."""
+        """The same error, if so many other rows come before it."""
         return BadRow(self.row + rows, self.text)
 
 
 def bad_width(row: int, width: float) -> BadRow:
-    """The error of a sample's own width that is no width."""
+    """The error of an invalid sample width."""
     return BadRow(row, f"sample_width must be finite and not negative, got {width!r} at row {{row}}.")
+
+
+def bad_value(row: int, column: int, value: float, precision: str) -> BadRow:
+    """The error of a value that is NaN or infinite, or becomes infinite in the model's precision."""
+    if np.isfinite(value):
+        return BadRow(
+            row,
+            f"X holds {value!r} at row {{row}}, column {column}, which is infinity (inf) in the model's "
+            f"{precision}. Scale the data, or start the model with float64 samples.",
+        )
+    return BadRow(
+        row,
+        f"X must hold finite numbers, got {'NaN' if np.isnan(value) else 'infinity (inf)'} at row {{row}}, "
+        f"column {column}. Drop or fill such rows first.",
+    )
+
+
+def finite_rows(x: NDArray[Any], dtype: Any, widths: NDArray[Any] | None = None) -> NDArray[np.bool_]:
+    """Which rows can be learned from in the precision `dtype`, (n,): finite, with a valid width."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        good: NDArray[np.bool_] = np.isfinite(x.astype(dtype, copy=False)).all(axis=1)
+        if widths is not None:
+            good &= np.isfinite(widths.astype(dtype, copy=False)) & (widths >= 0)
+    return good
+
+
+def require_finite(x: NDArray[Any], dtype: Any) -> None:
+    """Raise a BadRow that names the first value which is not finite in the precision `dtype`."""
+    for begin, rows in row_blocks(x, most=NUMBERS_AT_ONCE // max(x.shape[1], 1) + 1):
+        good = finite_rows(rows, dtype)
+        if not good.all():
+            row = begin + int(np.argmin(good))
+            column = int(np.argmin(np.isfinite(x[row].astype(dtype))))
+            raise bad_value(row, column, float(x[row, column]), np.dtype(dtype).name)

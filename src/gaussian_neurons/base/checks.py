@@ -76,7 +76,7 @@ def checked_widths(width: Any, count: int) -> Array:
 
 
 def checked_centers(name: str, centers: Any, count: int | None, n_features: int) -> Array:
-    """Centers, (count, n_features), or of any count where it is None."""
+    """Centers, (count, n_features); any count if it is None."""
     placed = floats(name, centers, "an array of centers")
     wanted = f"({'any' if count is None else count}, {n_features})"
     if placed.ndim != 2 or placed.shape[1] != n_features or len(placed) != (count or len(placed)):
@@ -87,7 +87,7 @@ def checked_centers(name: str, centers: Any, count: int | None, n_features: int)
 
 
 def as_numbers(rows: NDArray[Any]) -> NDArray[Any]:
-    """Rows as they are, if they hold numbers."""
+    """The rows, if they hold numbers."""
     if rows.dtype.kind in "fiub":
         return rows
     try:
@@ -113,7 +113,7 @@ def checked_sample_widths(sample_widths: Any, rows: int, dtype: Any = np.float64
 
 
 def checked_indices(indices: Any, count: int) -> NDArray[np.int64]:
-    """Numbers of neurons there are, (n,): from numbers, negative ones from the end, or from a mask."""
+    """Indices of neurons, (n,): from indices, negative ones from the end, or from a mask."""
     chosen = np.atleast_1d(np.asarray(indices))
     if chosen.dtype == bool and chosen.shape == (count,):
         return np.flatnonzero(chosen)

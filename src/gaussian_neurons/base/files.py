@@ -1,4 +1,4 @@
-"""Files that are replaced as a whole."""
+"""Replacing a file as a whole."""
 
 import glob
 import os
@@ -11,7 +11,7 @@ from gaussian_neurons.base.interrupts import held_back
 
 
 def try_to_write(path: str | os.PathLike[str]) -> None:
-    """Raise an OSError where no file could be written at `path`."""
+    """Raise an OSError if no file can be written at `path`."""
     place = Path(os.path.realpath(path))
     temporary = _beside(place)
     try:
@@ -21,12 +21,12 @@ def try_to_write(path: str | os.PathLike[str]) -> None:
 
 
 def replace_file(path: str | os.PathLike[str], data: bytes) -> None:
-    """Put a file in the place of another in one step, once all of it is on the disk."""
+    """Replace a file in one step, once the new one is completely on the disk."""
     path = Path(os.path.realpath(path))
     temporary = _beside(path)
     try:
-        with held_back(), open(temporary, "xb") as file:  # Ctrl-C in between would leave the file open
-            if path.exists():  # whoever could not read the old file shall not read the new one
+        with held_back(), open(temporary, "xb") as file:  # Ctrl-C would leave the file open
+            if path.exists():  # keep its permissions
                 os.chmod(temporary, stat.S_IMODE(path.stat().st_mode))
             file.write(data)
             file.flush()
@@ -38,7 +38,7 @@ def replace_file(path: str | os.PathLike[str], data: bytes) -> None:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-    if hasattr(os, "O_DIRECTORY"):  # make the renaming itself last
+    if hasattr(os, "O_DIRECTORY"):  # flush the renaming as well
         folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
         try:
             os.fsync(folder)
@@ -47,7 +47,7 @@ def replace_file(path: str | os.PathLike[str], data: bytes) -> None:
 
 
 def sweep(path: str | os.PathLike[str]) -> None:
-    """Remove what a process that was killed while it wrote `path` left beside it."""
+    """Remove temporary files of processes that were killed while they wrote `path`."""
     place = Path(os.path.realpath(path))
     for left in place.parent.glob(f".{glob.escape(place.name)}.????????.tmp"):
         with suppress(OSError):
@@ -55,11 +55,11 @@ def sweep(path: str | os.PathLike[str]) -> None:
 
 
 def _beside(path: Path) -> Path:
-    """A name for a temporary file beside a file that is about to be written, if that can be."""
+    """The name of a temporary file beside a file; an OSError if none can be written there."""
     if path.is_dir():
-        raise IsADirectoryError(f"{str(path)!r} is a folder; name a file in it.")
+        raise IsADirectoryError(f"{str(path)!r} is a folder; give the name of a file.")
     if not path.parent.is_dir():
-        raise FileNotFoundError(f"the folder {str(path.parent)!r} does not exist; make it first.")
+        raise FileNotFoundError(f"the folder {str(path.parent)!r} does not exist; create it first.")
     if path.exists() and not path.is_file():
-        raise OSError(f"{str(path)!r} is neither a file nor free; it is left alone.")
+        raise OSError(f"{str(path)!r} exists and is not a regular file; choose another name.")
     return path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")

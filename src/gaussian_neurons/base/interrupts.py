@@ -1,4 +1,4 @@
-"""Interrupts that wait until a few lines are through, and processes that do not hear them."""
+"""Interrupts that are deferred to the end of a block, and child processes that ignore them."""
 
 import signal
 import sys
@@ -10,10 +10,10 @@ from typing import Any
 
 
 class held_back:
-    """Let Ctrl-C wait for the end of a block that must not be left half way.
+    """Defer Ctrl-C to the end of a block.
 
-    What it gives is empty until there was one: a long block looks, and comes to an end. The block belongs
-    to the function that it is in: it must not yield.
+    It gives a list that is empty until an interrupt arrives. The block belongs to the function that contains
+    it: it must not yield.
 
     Examples
     --------
@@ -46,18 +46,18 @@ class held_back:
         if at is not None:
             self._arrived.append(frame)
             return
-        # The block is over, though an error of another signal's handler came before its end could be told.
+        # The block has ended without __exit__: the handler of another signal raised an error in between.
         signal.signal(signal.SIGINT, self._handler)
         self._handler(number, frame)
 
 
 @contextmanager
 def deaf_children(wanted: bool = True) -> Iterator[None]:
-    """Let processes that are started here ignore Ctrl-C: it is for the parent, who ends them all."""
+    """Let processes that are started in this block ignore Ctrl-C: the parent handles it and ends them."""
     if not wanted or threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # which children inherit
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # children inherit it
     try:
         yield
     finally:

@@ -1,16 +1,20 @@
-"""Give back the pages of a memory-mapped array once they have been read."""
+"""Rows of large arrays in blocks; the pages of a memory-mapped file are released once they were read."""
 
 import mmap
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+NUMBERS_AT_ONCE = 1 << 20  # numbers in a block that has to be copied, or that is mapped from a file
+FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
+
 
 def mapping_of(array: NDArray[Any]) -> mmap.mmap | None:
-    """The file mapping behind an array, if its pages can be dropped and read again from the file.
+    """The file mapping of an array, if its pages can be dropped and read again from the file.
 
-    A copy-on-write mapping (mode "c") keeps the caller's own changes in its pages: it is left alone.
+    A copy-on-write mapping (mode "c") keeps the caller's changes in its pages: it is left alone.
     """
     at: Any = array
     while isinstance(at, np.ndarray):
@@ -23,6 +27,23 @@ def mapping_of(array: NDArray[Any]) -> mmap.mmap | None:
 
 
 def release(mapping: mmap.mmap | None) -> None:
-    """Drop the pages of a mapping from this process; the file and its cache keep them."""
+    """Drop the pages of a mapping from this process; the file and the system's cache keep them."""
     if mapping is not None:
         mapping.madvise(mmap.MADV_DONTNEED)
+
+
+def row_blocks(x: NDArray[Any], most: int | None = None) -> Iterator[tuple[int, NDArray[Any]]]:
+    """Blocks of at most `most` rows as floats: (index of the first row, rows).
+
+    Float arrays are not copied. Others (integers, another byte order, odd strides) are converted block by
+    block. Pages of a memory-mapped file are released after each block.
+    """
+    in_place = x.dtype in FLOATS and x.flags.aligned and all(stride % x.itemsize == 0 for stride in x.strides)
+    mapping = mapping_of(x)
+    size = max(len(x), 1) if in_place and mapping is None else NUMBERS_AT_ONCE // max(x.shape[1], 1) + 1
+    if most is not None:
+        size = min(size, most)
+    for begin in range(0, len(x), size):
+        rows = x[begin : begin + size]
+        yield begin, rows if in_place else np.ascontiguousarray(rows, np.float64)
+        release(mapping)

@@ -89,7 +89,7 @@ def print_lines(*lines: Any) -> None:
 
 def facts(model: GaussianNeurons, loaded: model_file.Loaded, path: str) -> dict[str, Any]:
     """Everything there is to say about a model file, as JSON has it."""
-    found, ready, run = model.diagnosis_, loaded.learner.ready, loaded.run
+    found, ready, run = model.diagnosis_, loaded.state.network, loaded.run
     cluster = model.neuron_clusters_
     names = getattr(model, "feature_names_in_", None)
     neurons = [

@@ -1,4 +1,4 @@
-"""Which neurons learned something, and how we know."""
+"""Which neurons learned something, and the facts behind that."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,35 +6,35 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gaussian_neurons.learning import native
 from gaussian_neurons.learning.neurons import Neurons
-from gaussian_neurons.learning.responses import strongest
+from gaussian_neurons.learning.responses import mutual, own, strongest
 
 Array = NDArray[Any]
+Indices = NDArray[np.int64]
 
 # docs/algorithm.md, "Which neurons learned", gives the reasons and the measurements.
 MEAN_RESPONSE = 0.01  # least mean response of a learned neuron to the samples it wins
-SHARE = 0.005  # least share of the samples that it wins, where K is small
-SHARE_OF_EQUAL = 0.25  # the same as a part of 1/K, where K is large
-TWIN_RESPONSE = 0.95  # two neurons that answer each other's center so strongly are one
-REMEMBERED_SHARE = 0.02  # least share of a pattern that is remembered when it no longer comes
+SHARE = 0.005  # least share of the samples that it wins, if K is small
+SHARE_OF_EQUAL = 0.25  # the same as a part of 1/K, if K is large
+TWIN_RESPONSE = 0.95  # two neurons that respond to each other's center this strongly are twins
+REMEMBERED_SHARE = 0.02  # least share of a pattern that is remembered when its samples no longer come
 REMEMBERED_SHARE_OF_EQUAL = 0.5  # the same as a part of 1/K
-REMEMBERED_RESPONSE = 0.5  # what a neuron must still answer where it was found held
-GROWN_UP = 1000  # samples after which a neuron that was added may count as learned
+REMEMBERED_RESPONSE = 0.5  # least response of a remembered neuron to the place where it was held
+GROWN_UP = 1000  # samples after which an added neuron can count as learned
 
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """Facts about each neuron, and what follows from them. All arrays are (K,)."""
+    """Facts about each neuron, and which neurons learned. All arrays are (K,)."""
 
     domain_distance: Array  # d_i: distance from the middle of the domain, 1 at its corners
-    cosine: Array  # cos theta_i between the center and where it started
-    width_change: Array  # sigma_i over what it was at the start
-    share: Array  # part of the recent samples that the neuron (or its twin) answers most strongly
-    mean_response: Array  # its mean response to those, 0 where there are none
-    remembered: NDArray[np.bool_]  # it was held by many samples before, and has not left that place
-    twin_of: NDArray[np.int64]  # the first neuron at the same place, or -1
-    learned: NDArray[np.bool_]  # it found a pattern, and is the first to sit there
+    cosine: Array  # cos theta_i between the center and its start
+    width_change: Array  # sigma_i divided by its start
+    share: Array  # part of the recent samples to which the neuron (or its twin) responds most
+    mean_response: Array  # mean response to those samples, 0 without any
+    remembered: NDArray[np.bool_]  # many samples held it before, and it has not left that place
+    twin_of: Indices  # the first neuron at the same place, or -1
+    learned: NDArray[np.bool_]  # it found a pattern, and is the first neuron there
 
     def __post_init__(self) -> None:
         for array in vars(self).values():
@@ -46,82 +46,69 @@ class Diagnosis:
         return [(int(i), int(self.twin_of[i])) for i in np.flatnonzero(self.twin_of >= 0)]
 
 
-def diagnose(neurons: Neurons, recent: Array, low: Array, high: Array, remember: bool = False) -> Diagnosis:
-    """Tell which neurons learned, from the neurons and some samples that they saw lately.
+def diagnose(neurons: Neurons, recent: Array, low: Array, high: Array) -> Diagnosis:
+    """Tell which neurons learned, from the neurons and the most recent samples.
 
     Parameters
     ----------
     neurons : Neurons
     recent : (n, D), recent samples
-    low, high : (D,), the corners of the input domain; they are reported on, not decided by
-    remember : note where neurons are that many of these samples hold: they count when those are gone
+    low, high : (D,), the corners of the input domain; they are reported, and decide nothing
 
     Examples
     --------
-    One neuron sits on the samples, one elsewhere:
+    One neuron is on the samples, one elsewhere:
 
     >>> neurons = Neurons.at([[0.0], [5.0]], width=1.0)
     >>> diagnose(neurons, np.array([[-0.1], [0.1]]), np.zeros(1), np.ones(1)).learned
     array([ True, False])
     """
-    twin_of = find_twins(neurons)
-    share, mean_response, _ = _won(neurons, recent, twin_of)
-    held_now = _held(share, mean_response, min(SHARE, SHARE_OF_EQUAL / len(neurons)))
-    if remember:
-        enough = min(REMEMBERED_SHARE, REMEMBERED_SHARE_OF_EQUAL / len(neurons))
-        held = (twin_of < 0) & _held(share, mean_response, enough)
-        neurons.held[held] = neurons.centers[held]
-    remembered = _remembered(neurons)
+    won = _won(neurons, recent)
+    remembered = own(neurons.held, neurons.centers, neurons.widths) >= np.log(REMEMBERED_RESPONSE)
     grown_up = (neurons.born == 0) | (neurons.seen - neurons.born >= GROWN_UP)
+    held_now = won.hold(min(SHARE, SHARE_OF_EQUAL / len(neurons)))
     return Diagnosis(
         domain_distance=domain_distance(neurons.centers, low, high),
         cosine=cosine(neurons.centers, neurons.start),
         width_change=neurons.widths / neurons.start_widths,
-        share=share,
-        mean_response=mean_response,
+        share=won.share,
+        mean_response=won.mean_response,
         remembered=remembered,
-        twin_of=twin_of,
-        learned=(twin_of < 0) & grown_up & (held_now | remembered),
+        twin_of=won.twin_of,
+        learned=(won.twin_of < 0) & grown_up & (held_now | remembered),
     )
+
+
+def remember(neurons: Neurons, recent: Array) -> Neurons:
+    """The neurons, with the present center noted for those that many recent samples hold."""
+    won = _won(neurons, recent)
+    held = (won.twin_of < 0) & won.hold(min(REMEMBERED_SHARE, REMEMBERED_SHARE_OF_EQUAL / len(neurons)))
+    return neurons.with_rows(held, held=neurons.centers[held])
 
 
 @dataclass(frozen=True)
 class Winning:
-    """What neurons win of some samples. Arrays are (K,), but for one."""
+    """What the neurons of one layer win of some samples."""
 
-    share: Array  # part of the samples that the neuron answers most strongly
+    share: Array  # (K,) part of the samples to which the neuron responds most, 0 for twins
     log_response: Array  # (n,) of the winner of each sample
-    held: NDArray[np.bool_]  # it wins enough of them, and not from afar: compared to the typical response
+    held: NDArray[np.bool_]  # (K,) it wins enough samples, with a response that is not small
     typical: float  # response of a winner: the median
-    enough: float  # the least share of one that is held
+    enough: float  # the least share of a held neuron
 
 
 def winning(neurons: Neurons, recent: Array) -> Winning:
-    """What the neurons of one width win of recent samples, wherever these lie: see `ladder`.
+    """What the neurons of one layer win of recent samples.
 
-    In many dimensions no sample comes near to any center, and all responses are small: what counts as a
-    response is measured by the typical one.
+    In many dimensions no sample is near any center and all responses are small: responses are therefore
+    compared with the typical one.
     """
-    twin_of = find_twins(neurons)
-    share, mean_response, log_response = _won(neurons, recent, twin_of)
-    share[twin_of >= 0] = 0.0
-    typical = float(np.exp(np.median(log_response))) if len(recent) else 0.0
+    won = _won(neurons, recent)
+    share = np.where(won.twin_of >= 0, 0.0, won.share)
+    typical = float(np.exp(np.median(won.log_response))) if len(recent) else 0.0
     enough = max(min(SHARE, SHARE_OF_EQUAL / len(neurons)), 1.5 / max(len(recent), 3))  # 2 of 3 or more
-    held = (share >= enough) & (mean_response >= MEAN_RESPONSE * typical)
-    return Winning(share, log_response, held, typical, enough)
-
-
-def _held(share: Array, mean_response: Array, enough: float) -> NDArray[np.bool_]:
-    """Whether samples hold each neuron: it wins enough of them, and not from afar."""
-    held: NDArray[np.bool_] = (mean_response >= MEAN_RESPONSE) & (share >= enough)
-    return held
-
-
-def _remembered(neurons: Neurons) -> NDArray[np.bool_]:
-    """Whether each neuron still sits where it was found held; NaN compares as no."""
-    moved: Array = ((neurons.centers - neurons.held) ** 2).sum(axis=1)
-    near: NDArray[np.bool_] = moved <= -np.log(REMEMBERED_RESPONSE) * neurons.widths
-    return near
+    held = (share >= enough) & (won.mean_response >= MEAN_RESPONSE * typical)
+    return Winning(share, won.log_response, held, typical, enough)
 
 
 def domain_distance(centers: Array, low: Array, high: Array) -> Array:
@@ -139,23 +126,21 @@ def domain_distance(centers: Array, low: Array, high: Array) -> Array:
 
 
 def cosine(centers: Array, start: Array) -> Array:
-    """cos theta_i between each center and where it started, seen from the origin: Table 1."""
+    """cos theta_i between each center and its start, as vectors from the origin: Table 1."""
     lengths = np.linalg.norm(centers, axis=1) * np.linalg.norm(start, axis=1)
     products: Array = (centers * start).sum(axis=1)
     cosines: Array = np.divide(products, lengths, out=np.ones_like(lengths), where=lengths > 0)
     return cosines
 
 
-def find_twins(neurons: Neurons) -> NDArray[np.int64]:
-    """For each neuron the first one at the same place, -1 where there is none, (K,).
+def find_twins(neurons: Neurons) -> Indices:
+    """For each neuron the first one at the same place, -1 if there is none, (K,).
 
     At distance zero the repulsion vanishes, so neurons that met stay together.
     """
     twin_of = np.full(len(neurons), -1)
-    closest = -np.log(TWIN_RESPONSE) * neurons.widths
-    for begin, gaps in native.distance_blocks(neurons.centers, neurons.centers):
-        rows = slice(begin, begin + len(gaps))
-        same = np.tril(gaps <= np.minimum(closest[rows, None], closest), k=begin - 1)
+    for begin, log_responses in mutual(neurons.centers, neurons.widths):
+        same = np.tril(log_responses >= np.log(TWIN_RESPONSE), k=begin - 1)
         for i in np.flatnonzero(same.any(axis=1)):
             first = same[i] & (twin_of < 0)
             if first.any():
@@ -163,13 +148,28 @@ def find_twins(neurons: Neurons) -> NDArray[np.int64]:
     return twin_of
 
 
-def _won(neurons: Neurons, recent: Array, twin_of: NDArray[np.int64]) -> tuple[Array, Array, Array]:
-    """Each neuron's share of the samples, its mean response to those; each winner's log-response."""
+@dataclass(frozen=True)
+class _Won:
+    """Which neurons win the samples; twins have the numbers of the first neuron at their place."""
+
+    twin_of: Indices  # (K,)
+    share: Array  # (K,)
+    mean_response: Array  # (K,)
+    log_response: Array  # (n,) of each winner
+
+    def hold(self, enough: float) -> NDArray[np.bool_]:
+        """Whether samples hold each neuron: it wins enough of them, with a response that is not small."""
+        held: NDArray[np.bool_] = (self.mean_response >= MEAN_RESPONSE) & (self.share >= enough)
+        return held
+
+
+def _won(neurons: Neurons, recent: Array) -> _Won:
+    twin_of = find_twins(neurons)
     share, mean_response = np.zeros(len(neurons)), np.zeros(len(neurons))
     log_response = np.zeros(len(recent))
     single = np.flatnonzero(twin_of < 0)
     if len(recent):
-        winner, found = strongest(neurons.keep(twin_of < 0), recent)
+        winner, found = strongest(recent, neurons.centers[single], neurons.widths[single])
         log_response = found.astype(np.float64)
         wins = np.bincount(winner, minlength=len(single))
         total = np.bincount(winner, np.exp(log_response), minlength=len(single))
@@ -177,4 +177,4 @@ def _won(neurons: Neurons, recent: Array, twin_of: NDArray[np.int64]) -> tuple[A
         mean_response[single] = total / np.maximum(wins, 1)
     twins = np.flatnonzero(twin_of >= 0)
     share[twins], mean_response[twins] = share[twin_of[twins]], mean_response[twin_of[twins]]
-    return share, mean_response, log_response
+    return _Won(twin_of, share, mean_response, log_response)

@@ -1,4 +1,4 @@
-"""Clusters that keep their numbers while a stream goes on, and what became of them."""
+"""Numbers that clusters keep during a stream, and the events of clusters."""
 
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -13,21 +13,21 @@ from gaussian_neurons.learning.responses import strongest
 Array = NDArray[Any]
 Labels = NDArray[np.int64]
 
-EVENTS = 1000  # that are kept
+EVENTS = 1000  # events that are kept
 KINDS = ("born", "moved", "retired")
-SAME = 0.5  # part of a cluster, old or new, that both must share to be the same
-REACH = 100.0  # times a usual squared distance, within which a row may belong to an old cluster
-OUTLIER = 10.0  # times the median squared distance, beyond which a row does not count in a center
-BARELY = 1e-9  # weight of a neuron that recent samples do not hold, but which is remembered
+SAME = 0.5  # least part of the old or the new cluster that both share if they are the same
+REACH = 100.0  # a row beyond this many times a usual squared distance belongs to no old cluster
+OUTLIER = 10.0  # a row beyond this many times the median squared distance does not count in a center
+BARELY = 1e-9  # weight of a remembered neuron that wins no recent samples
 
 
 class Event(NamedTuple):
-    """Something that became of a cluster."""
+    """A change of a cluster."""
 
-    samples: int  # that had been seen
+    samples: int  # samples seen
     kind: str  # one of KINDS
     cluster: int  # its number
-    center: Array  # (D,) where it was then
+    center: Array  # (D,) at that time
 
     def __repr__(self) -> str:
         place = np.array2string(self.center, precision=3, separator=", ", threshold=4, edgeitems=2)
@@ -35,39 +35,38 @@ class Event(NamedTuple):
 
 
 class Found(NamedTuple):
-    """The clusters there are."""
+    """The clusters at some time."""
 
-    numbers: Labels  # (n,) rising
+    numbers: Labels  # (n,) increasing
     centers: Array  # (n, D)
     widths: Array  # (n,) of their neurons
 
 
 @dataclass(frozen=True)
 class Clusters:
-    """What was found when it was last looked. A new one is made each time."""
+    """Which neurons form which cluster, and the events so far."""
 
-    number: Labels  # (K,) of the cluster of each neuron of the layer that answers, -1 for none
-    layer: int = 0  # which one answers
+    number: Labels  # (K,) the cluster of each neuron of the answering layer, -1 for none
+    layer: int = 0  # the answering layer
     given: int = 0  # numbers given so far
-    noted: tuple[Event, ...] = ()  # of each cluster there is, where it was last said to be
-    events: tuple[Event, ...] = ()  # the last ones
+    noted: tuple[Event, ...] = ()  # the last "born" or "moved" event of each present cluster
+    events: tuple[Event, ...] = ()  # the last events
 
     @classmethod
     def none(cls, neurons: int) -> "Clusters":
-        """None was found yet."""
+        """No clusters yet."""
         return cls(np.full(neurons, -1))
 
     def found(self, neurons: Neurons, recent: Array | None = None) -> Found:
-        """Where the clusters are now.
+        """The clusters, each at the center of its first neuron.
 
-        Each is where its neuron is; with recent samples, in the middle of those that its neurons win.
-        Repulsion keeps neurons a little farther from each other than that, and at a large width they sway.
+        With recent samples, a cluster is at the mean of the samples that its neurons win: repulsion keeps
+        neurons a little farther apart, and wide neurons fluctuate.
         """
-        numbers = np.unique(self.number[self.number >= 0])
-        first = np.array([int(np.argmax(self.number == number)) for number in numbers], np.int64)
+        numbers, first = self.first_neurons()
         centers = neurons.centers[first]
         if recent is not None and len(recent) and len(numbers):
-            label, log_response = _answers(neurons, self.number, recent)
+            label, log_response = _won_by(neurons, self.number, recent)
             for index, number in enumerate(numbers):
                 mine = np.flatnonzero(label == number)
                 if len(mine):
@@ -75,8 +74,13 @@ class Clusters:
                     centers[index] = recent[mine[near]].mean(axis=0)
         return Found(numbers, centers, neurons.widths[first])
 
+    def first_neurons(self) -> tuple[Labels, Labels]:
+        """The numbers of the clusters, increasing, and the first neuron of each."""
+        numbers, first = np.unique(self.number, return_index=True)
+        return numbers[numbers >= 0], first[numbers >= 0]
+
     def of_neurons(self, which: Labels) -> "Clusters":
-        """For other neurons, each of which had the number `which` before, or -1: each by itself."""
+        """The clusters of other neurons, each on its own; `which` is the old index of each neuron, or -1."""
         number = np.append(self.number, -1)[which]
         first = np.isin(np.arange(len(number)), np.unique(number, return_index=True)[1])
         return replace(self, number=np.where(first, number, -1))
@@ -84,22 +88,23 @@ class Clusters:
     def renewed(
         self, layer: int, group: Labels, share: Array, before: Neurons, now: Neurons, recent: Array
     ) -> "Clusters":
-        """With other groups of neurons, which keep the numbers of the clusters that they overlap most.
+        """Other groups of neurons, which keep the numbers of the clusters that they overlap most.
 
         Parameters
         ----------
-        layer : which one answers now
+        layer : the answering layer
         group : (K,) of each of its neurons, -1 for none
-        share : (K,) of the recent samples, that each wins
-        before, now : the neurons of the layers that answered and that answers
+        share : (K,) of the recent samples that each wins
+        before, now : the neurons of the layer that answered and of the one that answers: the same object if
+            it is the same layer
         recent : (n, D), samples by which clusters of different layers are compared
         """
-        seen = before.seen[0]
-        known = np.where((before.born == seen) & (seen > 0), -1, self.number)  # but for neurons just placed
+        just_placed = (before.born == before.seen) & (before.seen > 0)
+        known = np.where(just_placed, -1, self.number)
         if now is before:
             old, new, counts = known, group, np.maximum(share, BARELY)
         else:
-            old, new = _within_reach(before, known, recent), _answers(now, group, recent)[0]
+            old, new = _within_reach(before, known, recent), _won_by(now, group, recent)[0]
             counts = np.ones(len(recent))
         both = (old >= 0) & (new >= 0)
         numbers, rows = np.unique(old[both], return_inverse=True)
@@ -121,7 +126,7 @@ class Clusters:
         return replace(self, number=number, layer=layer, given=given)
 
     def returned(self, found: Found, recent: Array) -> "Clusters":
-        """With their old numbers for new clusters that are where one was retired."""
+        """The same with the old number for a new cluster that is at the place of a retired one."""
         known = {event.cluster for event in self.noted}
         gone = {event.cluster: event for event in self.events if event.cluster not in known}
         far, number = _scatter(found, recent), self.number.copy()
@@ -134,7 +139,7 @@ class Clusters:
         return replace(self, number=number)
 
     def reported(self, found: Found, seen: int, recent: Array) -> "Clusters":
-        """With the events since the last report: clusters that came, went, or are elsewhere."""
+        """The same with the events since the last report: clusters that are new, gone, or elsewhere."""
         far = _scatter(found, recent)
         last = {event.cluster: event for event in self.noted}
         noted, events = [], []
@@ -150,16 +155,16 @@ class Clusters:
         return replace(self, noted=tuple(noted), events=(*self.events, *retired, *events)[-EVENTS:])
 
 
-def _answers(neurons: Neurons, group: Labels, rows: Array) -> tuple[Labels, Array]:
-    """For each row the group of the neuron that answers most strongly, and its log-response."""
+def _won_by(neurons: Neurons, group: Labels, rows: Array) -> tuple[Labels, Array]:
+    """For each row the group of the neuron that responds most, and its log-response."""
     belongs = group >= 0
-    winner, log_response = strongest(neurons.keep(belongs), rows)
+    winner, log_response = strongest(rows, neurons.centers[belongs], neurons.widths[belongs])
     return np.append(group[belongs], -1)[winner], log_response
 
 
 def _within_reach(neurons: Neurons, group: Labels, rows: Array) -> Labels:
-    """The same groups, but -1 for rows that are much farther from their neuron than others from theirs."""
-    label, log_response = _answers(neurons, group, rows)
+    """The same groups, but -1 for rows much farther from their neuron than other rows from theirs."""
+    label, log_response = _won_by(neurons, group, rows)
     if not len(rows) or not (group >= 0).any():
         return label
     usual = min(float(np.quantile(log_response, 0.75)), -1 / REACH)
@@ -167,8 +172,8 @@ def _within_reach(neurons: Neurons, group: Labels, rows: Array) -> Labels:
 
 
 def _scatter(found: Found, recent: Array) -> float:
-    """Mean squared distance of samples from the center of their cluster: what counts as a move."""
+    """Mean squared distance of samples from the nearest cluster center: what counts as a move."""
     if not len(found.numbers) or not len(recent):
         return np.inf
-    responses = strongest(Neurons.at(found.centers, 1.0, found.centers.dtype.type), recent)[1]
-    return float(-responses.mean(dtype=np.float64))
+    unit = np.ones(len(found.numbers), found.centers.dtype)
+    return float(-strongest(recent, found.centers, unit)[1].mean(dtype=np.float64))

@@ -1,1 +1,1 @@
-"""The learning rule: `reference` is its specification, `native` its compiled twin."""
+"""The learning rule: `reference` specifies it, `native` is its compiled twin, `backends` calls them."""

@@ -1,54 +1,82 @@
-"""What neurons say about rows: their responses, the strongest one, the cost. Any number of rows."""
+"""What a response is: f_i(x) = exp(-|x - mu_i|^2 / sigma_i). No other module of the package knows.
 
+Any number of rows; the precision is that of the centers. Responses are compared as logarithms, which do not
+vanish far from all centers. `strongest` is compiled.
+"""
+
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gaussian_neurons.learning import native
-from gaussian_neurons.learning.neurons import Neurons
+from gaussian_neurons import _core
+from gaussian_neurons.base.bad_rows import bad_value
+from gaussian_neurons.base.memory_maps import row_blocks
+from gaussian_neurons.learning.native import distance_blocks, squared_distances
 
 Array = NDArray[Any]
+Indices = NDArray[np.int64]
+
+__all__ = ["cost", "mutual", "nearest", "own", "responses", "squared_distances", "strongest"]
 
 
-def responses(neurons: Neurons, x: Array) -> Array:
+def log_response_blocks(x: Array, centers: Array, widths: Array) -> Iterator[tuple[int, Array]]:
+    """log f_i(x) in blocks of rows: (index of the first row, (m, K))."""
+    for begin, distances in distance_blocks(x, centers):
+        with np.errstate(over="ignore"):  # minus infinity is right
+            yield begin, -distances / widths
+
+
+def responses(x: Array, centers: Array, widths: Array) -> Array:
     """f_i(x) for every row and neuron, (n, K) [1].
 
     Examples
     --------
-    >>> responses(Neurons.at([[0.0], [1.0]], width=1.0), np.array([[1.0]])).round(3)
+    >>> responses(np.array([[1.0]]), np.array([[0.0], [1.0]]), np.ones(2)).round(3)
     array([[0.368, 1.   ]])
     """
-    found: Array = np.exp(-native.squared_distances(x, neurons.centers) / neurons.widths)
+    found: Array = np.exp(-squared_distances(x, centers) / widths)
     return found
 
 
-def strongest(neurons: Neurons, x: Array) -> tuple[NDArray[np.int64], Array]:
-    """For each row the neuron that responds most, and its log-response: -1, -inf without any neurons."""
-    winner = np.full(len(x), -1)
-    response = np.full(len(x), -np.inf, neurons.centers.dtype)
-    for begin, distances in native.distance_blocks(x, neurons.centers):
-        if len(neurons):
-            with np.errstate(over="ignore"):  # minus infinity is what it is
-                scores = -distances / neurons.widths
-            rows = slice(begin, begin + len(scores))
-            winner[rows] = best = scores.argmax(axis=1)
-            response[rows] = scores[np.arange(len(scores)), best]
-    return winner, response
+def strongest(x: Array, centers: Array, widths: Array) -> tuple[Indices, Array]:
+    """For each row the neuron that responds most and its log-response: -1 and -inf without any neurons."""
+    if not len(centers):
+        return np.full(len(x), -1), np.full(len(x), -np.inf, centers.dtype)
+    winner, log_response = np.empty(len(x), np.int64), np.empty(len(x), centers.dtype)
+    for begin, rows in row_blocks(x):
+        block = slice(begin, begin + len(rows))
+        row, column = _core.strongest(rows, centers, widths, winner[block], log_response[block])
+        if row >= 0:
+            raise bad_value(begin + row, column, float(x[begin + row, column]), centers.dtype.name)
+    return winner, log_response
 
 
-def nearest(centers: Array, x: Array) -> NDArray[np.int64]:
-    """For each row the center that is nearest, (n,)."""
+def mutual(centers: Array, widths: Array) -> Iterator[tuple[int, Array]]:
+    """The smaller of log f_i(mu_j) and log f_j(mu_i) for all pairs, in blocks: (first i, (m, K))."""
+    for begin, distances in distance_blocks(centers, centers):
+        yield begin, -distances / np.minimum(widths[begin : begin + len(distances), None], widths)
+
+
+def own(places: Array, centers: Array, widths: Array) -> Array:
+    """log f_i(p_i): the log-response of each neuron to one place of its own, (K,); NaN if that is NaN."""
+    found: Array = -((places - centers) ** 2).sum(axis=1) / widths
+    return found
+
+
+def nearest(x: Array, centers: Array) -> Indices:
+    """For each row the nearest center, (n,)."""
     found = np.empty(len(x), np.int64)
-    for begin, distances in native.distance_blocks(x, centers):
+    for begin, distances in distance_blocks(x, centers):
         found[begin : begin + len(distances)] = distances.argmin(axis=1)
     return found
 
 
-def cost(neurons: Neurons, x: Array, inhibition: float) -> float:
+def cost(x: Array, centers: Array, widths: Array, inhibition: float) -> float:
     """E, the cost of the rows [3]."""
-    repulsion = responses(neurons, neurons.centers).sum(dtype=np.float64) - len(neurons)
+    repulsion = responses(centers, centers, widths).sum(dtype=np.float64) - len(centers)
     attraction = 0.0
-    for _, distances in native.distance_blocks(x, neurons.centers):
-        attraction += np.exp(-distances / neurons.widths).sum(dtype=np.float64)
+    for _, logs in log_response_blocks(x, centers, widths):
+        attraction += np.exp(logs).sum(dtype=np.float64)
     return float(-attraction + len(x) * inhibition * repulsion)

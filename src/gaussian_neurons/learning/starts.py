@@ -14,19 +14,19 @@ ROUNDS = 3  # of k-means
 
 
 def neurons_at(centers: Array, widths: Array, dtype: type, born: int = 0) -> Neurons:
-    """Neurons in the model's precision, or a ValueError where it cannot hold them."""
+    """Neurons in the model's precision, or a ValueError if it cannot represent them."""
     with np.errstate(over="ignore", under="ignore"):
         neurons = Neurons.at(centers, widths, dtype, born)
     least, most = float(np.finfo(dtype).tiny), float(np.finfo(dtype).max)
     bad = np.flatnonzero(~((neurons.widths >= least) & (neurons.widths <= most)))
     if len(bad):
         raise ValueError(
-            f"a width of {float(widths[bad[0]])!r} is out of the range of {np.dtype(dtype).name}, which the "
-            f"samples set. Scale the data, or start the model with float64 samples."
+            f"a width of {float(widths[bad[0]])!r} is out of the range of {np.dtype(dtype).name}, the "
+            f"precision of the samples. Scale the data, or start the model with float64 samples."
         )
     if not np.isfinite(neurons.centers).all():
         raise ValueError(
-            f"starting centers are out of the range of {np.dtype(dtype).name}, which the samples set. "
+            f"starting centers are out of the range of {np.dtype(dtype).name}, the precision of the samples. "
             f"Scale the data or narrow the domain."
         )
     return neurons
@@ -39,24 +39,24 @@ def uniform(low: Array, high: Array, count: int, random: np.random.Generator) ->
 
 
 def means(rows: Array, count: int, reach: float, random: np.random.Generator) -> Array:
-    """Centers that lie well spread in the rows, (count, D): k-means, for a few rounds.
+    """Centers spread over the rows, (count, D): a few rounds of k-means.
 
     Parameters
     ----------
     rows : (n, D), float64
     count : how many centers
     reach : a squared distance, see `spread`
-    random : where randomness comes from
+    random : source of randomness
     """
     places: Array = rows[spread(rows, count, reach, random)]
     for _ in range(ROUNDS):
-        found, size = means_of(rows, nearest(places, rows), count)
+        found, size = means_of(rows, nearest(rows, places), count)
         places = np.where(size[:, None] > 0, found, places)
     return places
 
 
 def means_of(rows: Array, label: NDArray[np.int64], count: int) -> tuple[Array, NDArray[np.int64]]:
-    """The mean of the rows with each label, (count, D), 0 where there are none; and how many there are.
+    """The mean of the rows with each label, (count, D), 0 for a label without rows; and their numbers.
 
     Examples
     --------
@@ -70,11 +70,11 @@ def means_of(rows: Array, label: NDArray[np.int64], count: int) -> tuple[Array, 
 
 
 def spread(rows: Array, count: int, reach: float, random: np.random.Generator) -> NDArray[np.int64]:
-    """Numbers of rows that lie far from each other, (count,): k-means++ (Arthur and Vassilvitskii 2007).
+    """Indices of rows that lie far from each other, (count,): k-means++ (Arthur and Vassilvitskii 2007).
 
-    A row is drawn in proportion to its squared distance from those drawn before, but beyond `reach`, also a
-    squared distance, all are alike: outliers would otherwise come first. Some come again where there are
-    fewer rows.
+    A row is drawn in proportion to its squared distance from the rows drawn before. The squared distance
+    counts as `reach` at most: outliers would otherwise be drawn first. Rows repeat if there are fewer rows
+    than centers.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""One file for one model: arrays and facts, checked when read, replaced whole when written."""
+"""Arrays and facts in one safetensors file: checked when read, replaced as a whole when written."""
 
 import hashlib
 import json
@@ -14,14 +14,14 @@ from safetensors.numpy import save as serialize
 from gaussian_neurons.base.files import replace_file
 
 FORMAT = "gaussian-neurons"
-VERSION = 1
+VERSION = 2
 
 
 def write(path: str | os.PathLike[str], arrays: Mapping[str, NDArray[Any]], facts: Mapping[str, Any]) -> None:
     """Write a model file, or leave the old one as it was.
 
-    The bytes go to a new file beside it, are flushed to the disk, and take the old file's place in one
-    step: a crash or a full disk in between costs nothing.
+    A temporary file beside it is flushed to the disk and then renamed: a crash or a full disk in between
+    loses nothing.
     """
     tensors = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     text = json.dumps(dict(facts), sort_keys=True, allow_nan=False)
@@ -37,12 +37,12 @@ def write(path: str | os.PathLike[str], arrays: Mapping[str, NDArray[Any]], fact
 def read(path: str | os.PathLike[str]) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     """Read a model file: (arrays, facts). Nothing in the file is run.
 
-    Raises FileNotFoundError where there is none, and ValueError for a file that is cut off, foreign,
-    newer than this library or changed since it was written.
+    Raises FileNotFoundError if there is none, and ValueError for a file that is truncated, foreign, of
+    another version or changed since it was written.
     """
     try:
         with open(path, "rb"):
-            pass  # absent, a folder, not permitted: Python's own errors say so best
+            pass  # Python's errors for an absent file, a folder or no permission are clear
     except FileNotFoundError:
         raise FileNotFoundError(f"no model file at {os.fspath(path)!r}.") from None
     try:
@@ -57,13 +57,13 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, NDArray[Any]], dict[st
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (SafetensorError, OSError, TypeError, AttributeError) as error:
         raise ValueError(
-            f"{os.fspath(path)!r} cannot be read as a model: it is cut off, damaged or no model file "
+            f"{os.fspath(path)!r} cannot be read as a model: it is truncated, damaged or not a model file "
             f"({error}). Use a file that save() wrote."
         ) from error
     text = metadata.get("facts", "")
     if metadata.get("sha256") != _digest(tensors, text):
         raise ValueError(
-            f"{os.fspath(path)!r} was changed after it was written: its checksum does not fit its "
+            f"{os.fspath(path)!r} was changed after it was written: its checksum does not match its "
             f"contents. Use an unchanged copy, or save the model again."
         )
     try:
@@ -82,13 +82,18 @@ def _check_version(path: str | os.PathLike[str], found: str) -> None:
         raise ValueError(f"{os.fspath(path)!r} names no valid format version: {found!r}.")
     if int(found) > VERSION:
         raise ValueError(
-            f"{os.fspath(path)!r} was written by a newer version of this library (format {found}, this "
-            f"one reads up to {VERSION}). Upgrade gaussian-neurons to read it."
+            f"{os.fspath(path)!r} was written by a newer version of this library (format {found}; this "
+            f"version reads format {VERSION}). Upgrade gaussian-neurons to read it."
+        )
+    if int(found) < VERSION:
+        raise ValueError(
+            f"{os.fspath(path)!r} was written before the first release (format {found}; this version reads "
+            f"format {VERSION}). Train the model again."
         )
 
 
 def _digest(tensors: Mapping[str, NDArray[Any]], text: str) -> str:
-    """SHA-256 over everything a model file says."""
+    """SHA-256 over all contents of a model file."""
     digest = hashlib.sha256(text.encode())
     for name in sorted(tensors):
         array = np.ascontiguousarray(tensors[name])

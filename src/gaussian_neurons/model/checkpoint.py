@@ -1,4 +1,4 @@
-"""A run that can be killed at any moment and carried on to the same bits: one file, replaced whole."""
+"""The checkpoint of a run: one file, from which a killed run resumes with the same bits."""
 
 import json
 import os
@@ -19,26 +19,26 @@ ON_WRITE_ERROR = ("raise", "warn")
 class Reached:
     """How far a run has come."""
 
-    start: int = 0  # where in the stream the run began
+    start: int = 0  # position of the stream at which the run began
     taken: int = 0  # rows since then
-    told: bool = True  # whether the callback was told of the last of them
-    stopped: bool = False  # the callback ended it: there is nothing to carry on
+    told: bool = True  # whether the callback was called for the last of them
+    stopped: bool = False  # the callback stopped the run: there is nothing to resume
 
 
 class Checkpoint:
-    """The file in which a run is kept.
+    """The file of a run.
 
-    It is a model file, and says besides which run it belongs to: the model's parameters and what it had
-    learned before, the stream and the place in it where the run began.
+    It is a model file that also identifies the run: the model's parameters and what it had learned before,
+    the stream and the position in it at which the run began.
     """
 
     def __init__(self, path: str | os.PathLike[str], run: Mapping[str, Any], on_write_error: str) -> None:
-        self._path = Path(path).expanduser().absolute()  # wherever a callback may change to
+        self._path = Path(path).expanduser().absolute()  # a callback may change the folder
         self._on_write_error = on_write_error
-        self._run: dict[str, Any] = json.loads(json.dumps(run))  # as it will be read again
+        self._run: dict[str, Any] = json.loads(json.dumps(run))  # as it is read again
 
     def resume(self, n_samples: int | None) -> tuple[model_file.Loaded, Reached] | None:
-        """What an earlier run left, or None where there was none. Refuses the file of another run."""
+        """What an earlier run left, or None without one. Refuses the file of another run."""
         files.sweep(self._path)
         if not self._path.is_file():
             self._try_the_folder()
@@ -46,7 +46,7 @@ class Checkpoint:
         loaded = model_file.load(self._path)
         if loaded.run is None:
             raise ValueError(
-                f"{str(self._path)!r} holds a model, but no run to carry on: save() wrote it. Load it and "
+                f"{str(self._path)!r} holds a model written by save(), not a run to resume. Load it and "
                 f"learn on with a checkpoint of another name."
             )
         theirs = loaded.run["began"]
@@ -58,30 +58,28 @@ class Checkpoint:
         )
         if theirs != self._run and not goes_on:
             raise ValueError(
-                f"{str(self._path)!r} belongs to another run: {_differences(theirs, self._run)}. To carry "
-                f"it on, make model and stream anew as they were; else choose another file or delete it."
+                f"{str(self._path)!r} belongs to another run: {_differences(theirs, self._run)}. To resume "
+                f"it, create model and stream as they were; otherwise choose another file or delete it."
             )
         if goes_on:
             self._run = theirs
         if n_samples is not None and reached.taken > n_samples:
             raise ValueError(
-                f"{str(self._path)!r} has come to {reached.taken:,} samples already, {n_samples:,} are "
-                f"asked for. Ask for as many or more, or delete it to begin anew."
+                f"{str(self._path)!r} already holds {reached.taken:,} samples, more than n_samples="
+                f"{n_samples:,}. Ask for as many or more, or delete it to start over."
             )
         return loaded, reached
 
     def write(self, contents: model_file.Contents, reached: Reached) -> None:
-        """Replace the file; where that fails, raise or warn, as the user chose. The old one stays."""
+        """Replace the file; if that fails, raise or warn, as the user chose. The old one stays."""
         run = {"began": self._run} | {name: getattr(reached, name) for name in ("taken", "told", "stopped")}
         try:
             model_file.write(self._path, contents, run)
         except OSError as error:
-            self._complain(
-                error, f"The last one that was written stays. {reached.taken:,} samples are learned"
-            )
+            self._complain(error, f"The last checkpoint stays. {reached.taken:,} samples are learned")
 
     def _try_the_folder(self) -> None:
-        """Find out before hours of learning whether a file can be written."""
+        """Check before hours of learning that a file can be written."""
         try:
             files.try_to_write(self._path)
         except OSError as error:
@@ -91,13 +89,13 @@ class Checkpoint:
         reason = str(error).rstrip(".")
         text = f"the checkpoint {str(self._path)!r} cannot be written: {reason}. {state}"
         if self._on_write_error == "raise":
-            text += "; on_write_error='warn' would go on without it."
+            text += "; on_write_error='warn' goes on without it."
             raise (OSError(error.errno, text) if error.errno else type(error)(text)) from error
         warnings.warn(f"{text}; going on without it.", RuntimeWarning, stacklevel=2)
 
 
 def _differences(theirs: Any, ours: Any, name: str = "") -> str:
-    """What two runs differ in, down to the names that do."""
+    """What differs between two runs, by name."""
     if name.strip() == "model":
         what = {True: "had learned nothing", False: "had learned something else"}
         return f"its model {what[theirs is None]} before; this one {what[ours is None]}"

@@ -1,61 +1,48 @@
-"""Learning from a stream: chunk by chunk, with progress, checkpoints, and bad rows told apart."""
+"""A run: learning from a stream chunk by chunk, with progress, checkpoints and bad rows."""
 
 import inspect
 import sys
 import warnings
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gaussian_neurons.base.bad_rows import BadRow
-from gaussian_neurons.base.checks import one_of, whole_number
+from gaussian_neurons.base.bad_rows import BadRow, finite_rows
+from gaussian_neurons.base.checks import as_numbers, checked_sample_widths, one_of, whole_number
 from gaussian_neurons.base.interrupts import held_back
 from gaussian_neurons.base.progress import Bar, somebody_looks
-from gaussian_neurons.model import model_file
+from gaussian_neurons.model import archive, learner, model_file
 from gaussian_neurons.model.checkpoint import ON_WRITE_ERROR, Checkpoint, Reached
+from gaussian_neurons.model.settings import Settings
+from gaussian_neurons.model.state import State
 from gaussian_neurons.sampling.ahead import chunks_ahead
 from gaussian_neurons.sampling.stream import Chunk, Stream
 
 Array = NDArray[Any]
 
 ON_BAD = ("raise", "skip")
-NOT_FINITE = "row {row} holds a value that is not finite, or a width that is none."
+NOT_FINITE = "row {row} holds a value that is not finite, or an invalid width."
 
 
-class Model(Protocol):
-    """What a run needs of a model."""
+@dataclass(frozen=True)
+class Model:
+    """How a run reads and changes a model."""
 
-    def take(self, x: Array, widths: Array | None) -> None:
-        """Learn from rows; a BadRow error leaves everything as it was."""
-
-    def received(self) -> int:
-        """Rows taken in so far."""
-
-    def good_rows(self, x: Array, widths: Array | None) -> NDArray[np.bool_]:
-        """Which rows `take` would not refuse, (n,)."""
-
-    def skip(self, rows: int) -> None:
-        """Count rows that were left out."""
-
-    def learned(self) -> int:
-        """Neurons that have learned so far."""
-
-    def began(self) -> dict[str, Any]:
-        """What tells this model, as it is now, from another."""
-
-    def contents(self) -> model_file.Contents:
-        """Everything a file must hold."""
-
-    def restore(self, loaded: model_file.Loaded) -> None:
-        """Be as a file says."""
+    state: Callable[[], State | None]
+    assign: Callable[[State], None]
+    new_state: Callable[[Array, tuple[str, ...] | None], State]  # for rows and the names of their columns
+    settings: Callable[[int], Settings]  # for a number of columns
+    parameters: Callable[[], Mapping[str, Any]]
+    n_clusters: Callable[[], int]
+    follow: Callable[[Iterator[State]], Iterator[State]]  # the same states, shown in views
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What the user asked for: see `GaussianNeurons.learn`."""
+    """The arguments of `GaussianNeurons.learn`."""
 
     n_samples: int | None
     progress: bool
@@ -66,9 +53,9 @@ class Plan:
     on_write_error: str
 
     def checked(self, stream: Stream) -> "Plan":
-        """The same, with numbers like 1e6 whole, or a ValueError that says what is wrong."""
+        """The same, with numbers like 1e6 as integers, or a ValueError that says what is wrong."""
         if self.n_samples is None and stream.endless:
-            raise ValueError(f"{stream!r} never ends: say how many samples to learn from, n_samples=...")
+            raise ValueError(f"{stream!r} never ends: give the number of samples, n_samples=...")
         if self.callback is not None:
             _check_callback(self.callback)
         one_of("on_bad", self.on_bad, ON_BAD)
@@ -82,17 +69,17 @@ def _whole(name: str, value: Any, least: int) -> int:
 
 
 def _check_callback(callback: Any) -> None:
-    """Find out before the first mark, which may be hours away."""
+    """Check the signature before the first call, which may be hours away."""
     try:
         inspect.signature(callback).bind(0)
     except TypeError:
         raise ValueError("callback must be a function of (model, t), with two arguments.") from None
     except ValueError:
-        pass  # a function of C, which does not tell
+        pass  # a compiled function without a signature
 
 
 def learn(model: Model, stream: Stream, plan: Plan) -> None:
-    """Learn from a stream as planned; leaves the stream where learning ended."""
+    """Learn from a stream as planned; leaves the stream at the place where learning ended."""
     _Run(model, stream, plan.checked(stream)).go()
 
 
@@ -102,25 +89,33 @@ class _Run:
     def __init__(self, model: Model, stream: Stream, plan: Plan) -> None:
         self.model, self.stream, self.plan = model, stream, plan
         self.start = stream.position
-        # What was done before the chunk that is being learned (rows taken, rows skipped), that chunk, and
-        # what the model had received before it. Changed in one step each time, so that `taken` and `skipped`
-        # are right whenever an interrupt comes.
+        # Rows taken and skipped before the chunk that is being learned, that chunk, and what the model had
+        # received before it. Assigned as one tuple, so that `taken` and `skipped` are right at any interrupt.
         self.place: tuple[int, int, Chunk | None, int] = (0, 0, None, 0)
-        self.saved = (-1, False)  # rows taken when the checkpoint was written last, and whether told
-        self.marked = -1  # rows taken when the callback was told last
-        self.told_of = 0  # skipped rows that the model knows of
+        self.saved = (-1, False)  # rows taken at the last checkpoint, and whether the callback knew them
+        self.marked = -1  # rows taken at the last callback
+        self.counted = 0  # skipped rows that the model has counted
         self.first_skipped: list[BadRow] = []
-        self.stopped = False  # by the callback, at the last mark
-        self.telling = False  # the callback, who may be half way through changing the model
+        self.stopped = False  # by the callback
+        self.in_callback = False  # which may be changing the model
         self.checkpoint: Checkpoint | None = None
         if plan.checkpoint is not None:
-            began = {**model.began(), "stream": dict(stream.describe()), "position": self.start}
-            self.checkpoint = Checkpoint(plan.checkpoint, began, plan.on_write_error)
+            self.checkpoint = Checkpoint(plan.checkpoint, self._began(), plan.on_write_error)
+
+    def _began(self) -> dict[str, Any]:
+        """What identifies this run: the parameters, the model before it, the stream and its position."""
+        state, parameters = self.model.state(), self.model.parameters()
+        return {
+            "parameters": model_file.plain_parameters(parameters),
+            "model": None if state is None else archive.digest(*model_file.contents(parameters, state)),
+            "stream": dict(self.stream.describe()),
+            "position": self.start,
+        }
 
     def go(self) -> None:
-        if self._carry_on():
+        if self._resume():
             if self.plan.progress and somebody_looks():
-                print(f"{self.plan.checkpoint}: the run has come to its end, nothing to do", file=sys.stderr)
+                print(f"{self.plan.checkpoint}: this run is complete, nothing to do", file=sys.stderr)
             return
         stream, plan = self.stream, self.plan
         end = stream.length if plan.n_samples is None else self.start + plan.n_samples
@@ -128,9 +123,9 @@ class _Run:
         chunks = chunks_ahead(stream, self.start + self.taken, end, plan.every, self.start)
         with Bar(total, self.taken, plan.progress, self._facts) as bar:
             if self.taken:
-                bar.note(f"carrying on from {plan.checkpoint} at {self.taken:,} samples")
+                bar.note(f"resuming from {plan.checkpoint} at {self.taken:,} samples")
             try:
-                if self.taken and self._is_due():  # the callback had not heard of it yet
+                if self.taken and self._is_due():  # the run ended before this callback
                     self._mark()
                 for chunk in chunks if not self.stopped else ():
                     before = self.taken
@@ -143,25 +138,25 @@ class _Run:
                         break
                 if not self.stopped and self.marked != self.taken:
                     self._mark()
-            except BaseException:  # an interrupt, a bad row, a source that failed: all before it is kept
-                if not self.telling:
+            except BaseException:  # an interrupt, a bad row, a failing source: everything before it is kept
+                if not self.in_callback:
                     self._save()
                 if self.saved[0] >= 0:
                     kept = f"{self.saved[0]:,} samples are kept in {plan.checkpoint}"
-                    bar.note(f"{kept}: the same command carries on")
+                    bar.note(f"{kept}: the same command resumes")
                 raise
             finally:
                 try:
                     self._leave(chunks)
                 finally:
-                    self._leave(chunks)  # where an interrupt came in between
+                    self._leave(chunks)  # if an interrupt came in between
         self._report(total)
 
     def _leave(self, chunks: Generator[Chunk, None, None]) -> None:
-        """Leave the stream where learning ended, and nobody who draws from it; may be done twice."""
+        """Set the position of the stream and end the drawing thread; may be done twice."""
         with held_back():
             self.stream.position = self.start + self.taken
-            self._tell_skipped()
+            self._count_skipped()
         chunks.close()
 
     @property
@@ -171,24 +166,28 @@ class _Run:
 
     @property
     def skipped(self) -> int:
-        """Those that were skipped."""
+        """Rows that were skipped."""
         chunk, rows = self.place[2], self._of_this_chunk()
         return self.place[1] + (sum(bad.row < rows for bad in chunk.bad) if chunk is not None else 0)
 
     def _of_this_chunk(self) -> int:
         _, _, chunk, received = self.place
-        learned = self.model.received() - received
+        learned = self._received() - received
         return chunk.rows_up_to(learned) if chunk is not None and learned else 0
 
-    def _carry_on(self) -> bool:
-        """Take up what an earlier run left; True where it had come to its end."""
+    def _received(self) -> int:
+        state = self.model.state()
+        return 0 if state is None else state.received
+
+    def _resume(self) -> bool:
+        """Continue an earlier run; True if that is complete."""
         found = None if self.checkpoint is None else self.checkpoint.resume(self.plan.n_samples)
         if found is None:
             return False
         loaded, reached = found
         with held_back():
             self.start = reached.start
-            self.model.restore(loaded)
+            self.model.assign(loaded.state)
             self.place = (reached.taken, 0, None, 0)
             self.saved = (reached.taken, reached.told)
             self.marked = reached.taken if reached.told else -1
@@ -196,14 +195,14 @@ class _Run:
         return reached.stopped or (self.taken == self.plan.n_samples and reached.told)
 
     def _learn(self, chunk: Chunk) -> None:
-        """Learn from a chunk; `taken` counts what was, even where something interrupts."""
+        """Learn from a chunk; `taken` counts what was learned, even after an interrupt."""
         if chunk.bad and self.plan.on_bad == "raise":
             first = chunk.bad[0]
             self._learn(chunk.cut(first.row)[0])
             raise first.later(self.start + self.taken - first.row)
-        self.place = (self.taken, self.skipped, chunk, self.model.received())
+        self.place = (self.taken, self.skipped, chunk, self._received())
         try:
-            self.model.take(chunk.x, chunk.widths)
+            self._take(chunk.x, chunk.widths)
         except BadRow as bad:
             self._learn_around(chunk, bad)
             return
@@ -212,68 +211,95 @@ class _Run:
         self.first_skipped += [bad.later(self.start + begin) for bad in chunk.bad[:room]]
         self.place = (begin + chunk.taken, skipped + len(chunk.bad), None, 0)
 
+    def _take(self, x: Array, widths: Array | None) -> None:
+        """Let the model learn from rows; an error leaves it as it was."""
+        if not len(x):
+            return
+        state, names = self.model.state(), self.stream.feature_names
+        if state is None:
+            state = self.model.new_state(x, None if names is None else tuple(names))
+        elif x.shape[1] != state.recent.n_features:
+            raise ValueError(
+                f"the stream has {x.shape[1]} columns, but the model learned from {state.recent.n_features}."
+            )
+        if names is not None and state.names is not None and tuple(names) != state.names:
+            raise ValueError(f"the columns are {names}, but the model learned from {list(state.names)}.")
+        settings = self.model.settings(x.shape[1])
+        if widths is not None:
+            widths = checked_sample_widths(widths, len(x), state.recent.dtype)
+        elif settings.width_learning_rate > 0:
+            raise ValueError(
+                f"sample widths are needed to learn widths (width_learning_rate="
+                f"{settings.width_learning_rate!r}): use a stream that has them, such as Neighbourhoods."
+            )
+        states = learner.advance(state, as_numbers(x), widths, settings)
+        learner.commit(self.model.assign, self.model.follow(states))
+
     def _learn_around(self, chunk: Chunk, bad: BadRow) -> None:
-        """A chunk with rows that were read, but cannot be learned from."""
+        """Learn from a chunk with rows that were read, but cannot be learned from."""
         row = chunk.rows_up_to(bad.row)
         moved = BadRow(row, bad.text)
         if self.plan.on_bad == "raise":
             self._learn(chunk.cut(row)[0])
             raise moved.later(self.start + self.taken - row)
-        good = self.model.good_rows(chunk.x, chunk.widths)
-        good[bad.row] = True  # it has a text of its own
+        state = self.model.state()
+        dtype = np.result_type(chunk.x.dtype, np.float32) if state is None else state.recent.dtype
+        good = finite_rows(chunk.x, dtype, chunk.widths)
+        good[bad.row] = True  # it has a text
         dropped = [BadRow(chunk.rows_up_to(int(k)), NOT_FINITE) for k in np.flatnonzero(~good)]
         good[bad.row] = False
         widths = None if chunk.widths is None else chunk.widths[good]
         rest = sorted([moved, *dropped, *chunk.bad], key=lambda one: one.row)
         self._learn(Chunk(chunk.x[good], widths, tuple(rest)))
 
-    def _tell_skipped(self) -> None:
-        """Let the model know how many rows were skipped, once it is one."""
+    def _count_skipped(self) -> None:
+        """Count skipped rows in the model, once there is one."""
         with held_back():
-            if self.model.received():
-                self.model.skip(self.skipped - self.told_of)
-                self.told_of = self.skipped
+            state = self.model.state()
+            if state is not None and self.skipped > self.counted:
+                self.model.assign(replace(state, skipped=state.skipped + self.skipped - self.counted))
+                self.counted = self.skipped
 
     def _is_due(self) -> bool:
         return self.taken % self.plan.every == 0 and self.marked != self.taken
 
     def _mark(self) -> None:
-        """Tell the callback, which may want to stop, and keep what there is before and after."""
+        """Call the callback, which may stop the run, and save before and after."""
         stop = False
         if self.plan.callback is not None:
             self._save()
-            self.telling = True
+            self.in_callback = True
             answer = self.plan.callback(self.taken)
             stop = isinstance(answer, bool | np.bool_) and bool(answer)
-        self.marked, self.telling, self.stopped = self.taken, False, stop
+        self.marked, self.in_callback, self.stopped = self.taken, False, stop
         self._save()
 
     def _save(self) -> None:
         reached = Reached(self.start, self.taken, self.marked == self.taken, self.stopped)
-        if (
-            self.checkpoint is None
-            or not self.model.received()
-            or self.saved == (reached.taken, reached.told)
-        ):
+        if self.checkpoint is None or self.saved == (reached.taken, reached.told):
             return
-        self._tell_skipped()
+        self._count_skipped()
+        state = self.model.state()
+        if state is None or not state.received:
+            return
         try:
-            self.checkpoint.write(self.model.contents(), reached)
+            self.checkpoint.write(model_file.contents(self.model.parameters(), state), reached)
         except OSError:
-            self.saved = (reached.taken, reached.told)  # as good as it gets
+            self.saved = (reached.taken, reached.told)  # it is not tried again
             raise
         self.saved = (reached.taken, reached.told)
 
     def _facts(self) -> str:
         skipped = f", {self.skipped:,} rows skipped" if self.skipped else ""
-        return f"{self.model.learned()} learned{skipped}"
+        learned = 0 if self.model.state() is None else self.model.n_clusters()
+        return f"{learned} learned{skipped}"
 
     def _report(self, total: int | None) -> None:
         if self.skipped:
             shown = "; ".join(str(bad).rstrip(".") for bad in self.first_skipped)
             rows = "1 row was" if self.skipped == 1 else f"{self.skipped:,} rows were"
             warnings.warn(f"{rows} skipped. The first: {shown}.", UserWarning, stacklevel=5)
-        if not self.model.received() and total != 0:
+        if not self._received() and total != 0:
             warnings.warn("the stream gave no row to learn from.", UserWarning, stacklevel=5)
         elif total is not None and self.taken < total and not self.stopped:
             warnings.warn(

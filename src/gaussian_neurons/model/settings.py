@@ -1,4 +1,4 @@
-"""What a model is told at its start: checked once, then trusted."""
+"""The parameters of a model: checked once, then trusted."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gaussian_neurons.base.checks import checked_centers, checked_widths, floats, number, whole_number
+from gaussian_neurons.learning.backends import Learn, resolved
 
 Array = NDArray[np.float64]
 
@@ -28,10 +29,13 @@ class Settings:
     repulsion_every: int  # r
     init: str | Array  # one of INITS, or (K, D)
     domain: tuple[Array, Array] | None  # low and high, each (D,)
+    backend: str | Learn
 
     def same_as(self, other: "Settings") -> bool:
         """Whether every parameter is the same."""
-        return all(np.array_equal(value, getattr(other, name)) for name, value in vars(self).items())
+        return self is other or all(
+            np.array_equal(value, getattr(other, name)) for name, value in vars(self).items()
+        )
 
     @property
     def is_ladder(self) -> bool:
@@ -50,7 +54,6 @@ class Settings:
 
 
 def checked(
-    *,
     n_features: int,
     n_neurons: Any,
     width: Any,
@@ -60,6 +63,7 @@ def checked(
     repulsion_every: Any,
     init: Any,
     domain: Any,
+    backend: Any,
 ) -> Settings:
     """Settings for samples of `n_features` columns, or a ValueError that says what is wrong."""
     count = whole_number("n_neurons", n_neurons)
@@ -69,25 +73,32 @@ def checked(
     return Settings(
         n_neurons=count,
         width=None if _is_auto("width", width) else checked_widths(width, count),
-        inhibition=None
-        if _is_auto("inhibition", inhibition)
-        else number("inhibition", inhibition, least=0.0),
-        learning_rate=(
-            None
-            if _is_auto("learning_rate", learning_rate)
-            else number("learning_rate", learning_rate, least=0.0)
-        ),
+        inhibition=_number_or_auto("inhibition", inhibition),
+        learning_rate=_number_or_auto("learning_rate", learning_rate),
         width_learning_rate=learns_widths,
         repulsion_every=_checked_every(repulsion_every),
         init=_checked_init(init, count, n_features),
         domain=None if domain is None else _checked_domain(domain, n_features),
+        backend=_checked_backend(backend),
     )
 
 
-@lru_cache(maxsize=16, typed=True)
-def checked_before(**given: Any) -> Settings:
-    """The same, remembered: for parameters that cannot change, which are looked at for every chunk."""
-    return checked(**given)
+checked_before = lru_cache(maxsize=64, typed=True)(checked)  # for parameters that can be hashed
+
+
+def _number_or_auto(name: str, value: Any) -> float | None:
+    return None if _is_auto(name, value) else number(name, value, least=0.0)
+
+
+def _checked_backend(backend: Any) -> str | Learn:
+    if isinstance(backend, str) and ":" in backend:
+        raise ValueError(
+            f"this model learned with the function {backend!r}, which a model file does not contain. Give "
+            f"the function again before learning on: model.set_params(backend=...)."
+        )
+    resolved(backend)
+    chosen: str | Learn = backend
+    return chosen
 
 
 def _is_auto(name: str, value: Any) -> bool:

@@ -1,14 +1,39 @@
-"""When a learner looks at what it has learned: often at first, then every so many samples."""
+"""When a model looks at what it has learned: fixed sample numbers, so that they do not depend on the calls.
 
-import numpy as np
+A *look* decides which neurons are clusters. A *review* is a look that also changes something: with a single
+width it notes which neurons are held and reports events; with an automatic width it adapts the layers.
+"""
 
-EARLY_LOOKS = (1, 1.25, 1.5, 2, 2.5, 3, 4, 5, 6, 8)  # windows after which a ladder is reviewed ...
-LOOK_EVERY = 3  # ... and then
-GUESSES = 10  # how often a ladder is asked while the first data doubles
+EARLY_REVIEWS = (
+    1,
+    1.25,
+    1.5,
+    2,
+    2.5,
+    3,
+    4,
+    5,
+    6,
+    8,
+)  # windows after which an automatic width is reviewed ...
+REVIEW_EVERY = 3  # ... and then
+LONGEST_STEP = 1000  # samples between two looks, at most
+
+
+def last_look(seen: int) -> int:
+    """The last look of a single width: every sample up to 100, then numbers with two digits, then thousands.
+
+    Examples
+    --------
+    >>> [last_look(seen) for seen in (7, 99, 123, 4567, 12345, 1234567)]
+    [7, 99, 120, 4500, 12000, 1234000]
+    """
+    step: int = min(LONGEST_STEP, max(1, 10 ** (len(str(seen)) - 2)))
+    return seen // step * step
 
 
 def next_review(seen: int, window: int) -> int:
-    """When it is next time to remember: after 1, 2, 5, 10, 20, ..., 100, 150, 200, ... windows of samples.
+    """The next review of a single width: after 1, 2, 5, 10, 20, ..., 100, 150, 200, ... windows of samples.
 
     A review costs as much as some thousand samples of a small layer.
 
@@ -22,29 +47,28 @@ def next_review(seen: int, window: int) -> int:
     return window * next((early for early in (1, 2, 5) if windows < early), (windows // step + 1) * step)
 
 
-def next_look(seen: int, window: int) -> int:
-    """The same for a ladder, which follows its stream: after 1, 1.25, 1.5, ... 8, 9, 12, 15, ... windows.
+def next_ladder_review(seen: int, window: int) -> int:
+    """The next review of an automatic width: after 1, 1.25, 1.5, ... 8, 9, 12, 15, ... windows.
 
     Examples
     --------
-    >>> [next_look(seen, 1000) for seen in (0, 1000, 3000, 8000, 9000, 10**6)]
+    >>> [next_ladder_review(seen, 1000) for seen in (0, 1000, 3000, 8000, 9000, 10**6)]
     [1000, 1250, 4000, 9000, 12000, 1002000]
     """
-    early = (int(part * window) for part in EARLY_LOOKS)
-    return next(
-        (end for end in early if seen < end), (seen // (LOOK_EVERY * window) + 1) * LOOK_EVERY * window
-    )
+    early = (int(part * window) for part in EARLY_REVIEWS)
+    step = REVIEW_EVERY * window
+    return next((end for end in early if seen < end), (seen // step + 1) * step)
 
 
-def looked_at(received: int) -> int:
-    """How much of the first data a ladder is asked about, so that it need not begin anew with every sample.
+def last_early_look(received: int) -> int:
+    """The last look of an automatic width at the first data: after 1 to 10, 12, 15, 20, 25, ... samples.
 
     Examples
     --------
-    >>> [looked_at(received) for received in (1, 100, 101, 600, 999)]
-    [1, 100, 100, 565, 984]
+    >>> [last_early_look(received) for received in (1, 11, 99, 101, 130, 700, 999)]
+    [1, 10, 80, 100, 125, 600, 800]
     """
-    if received <= 100:
+    if received <= 10:
         return received
-    steps = int(GUESSES * np.log2(received / 100) + 1e-9)
-    return int(100 * 2 ** (steps / GUESSES))
+    decade: int = 10 ** (len(str(received)) - 1)
+    return max(int(part * decade) for part in EARLY_REVIEWS if int(part * decade) <= received)

@@ -1,0 +1,155 @@
+"""Backends: the functions that compute the learning rule, and `learn_many`, the one way to call them."""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gaussian_neurons.base.bad_rows import BadRow, bad_width, require_finite
+from gaussian_neurons.base.memory_maps import row_blocks
+from gaussian_neurons.learning import native, reference
+from gaussian_neurons.learning.neurons import Neurons
+from gaussian_neurons.learning.rule import Rule
+
+Array = NDArray[Any]
+Learn = Callable[[Array, Array, Array, Array | None, Rule, int], tuple[Array, Array]]  # see reference.learn
+Layers = tuple[Neurons, ...]
+
+WORK_AT_ONCE = 5e8  # products in a block of samples: about 10 ms of the compiled core
+ROWS_AT_ONCE = 256  # samples in a block of a Python function
+
+
+def learn_many(
+    layers: Sequence[Neurons],
+    samples: Array,
+    rules: Sequence[Rule],
+    sample_widths: Array | None = None,
+    backend: str | Learn = "auto",
+) -> Iterator[Layers]:
+    """Let layers learn from the same samples, each by its own rule.
+
+    The samples are learned in blocks; after each block come all layers as they are then. A bad row or a
+    neuron that diverges raises an error. The arguments are not changed.
+
+    Parameters
+    ----------
+    layers : neurons of one precision
+    samples : (n, D)
+    rules : one for each layer
+    sample_widths : (n,) or None
+    backend : a name in `BACKENDS`, or a function with the signature of `reference.learn`
+
+    Examples
+    --------
+    >>> neurons = Neurons.at([[0.0]], width=1.0)
+    >>> for (after,) in learn_many([neurons], np.ones((2, 1)), [Rule(0.1, 0.5)]):
+    ...     print(after.seen, after.centers)
+    2 [[0.07487639]]
+    """
+    own = None if sample_widths is None else np.ascontiguousarray(sample_widths, np.float64)
+    now = tuple(layers)
+    learn, rows_at_once = resolved(backend)
+    for begin, rows in row_blocks(np.asarray(samples), rows_at_once(now)):
+        widths = None if own is None else own[begin : begin + len(rows)]
+        try:
+            now = tuple(
+                [
+                    layer.after(
+                        *learn(layer.centers, layer.widths, rows, widths, rule, layer.seen), len(rows)
+                    )
+                    for layer, rule in zip(now, rules, strict=True)
+                ]
+            )
+        except BadRow as bad:
+            raise bad.later(begin) from None
+        yield now
+
+
+def resolved(backend: str | Learn) -> tuple[Learn, Callable[[Layers], int]]:
+    """The function of a backend, and how many samples it takes at a time."""
+    if callable(backend):
+        return partial(_checked, backend), lambda _: ROWS_AT_ONCE
+    if backend not in BACKENDS:
+        raise ValueError(
+            f"backend must be one of {', '.join(map(repr, BACKENDS))} or a function with the signature of "
+            f"gaussian_neurons.learning.reference.learn, got {backend!r}."
+        )
+    return BACKENDS[backend]
+
+
+def is_compiled(backend: Any) -> bool:
+    """Whether a backend is the compiled core, which alone has float32."""
+    return isinstance(backend, str) and resolved(backend)[0] is native.learn
+
+
+def name_of(backend: str | Learn) -> str:
+    """The name of a backend; of a function "module:name".
+
+    Examples
+    --------
+    >>> name_of("native"), name_of(reference.learn)
+    ('native', 'gaussian_neurons.learning.reference:learn')
+    """
+    if isinstance(backend, str):
+        return backend
+    function = getattr(backend, "py_func", backend)  # of a function compiled by Numba
+    return f"{getattr(function, '__module__', '?')}:{getattr(function, '__qualname__', repr(function))}"
+
+
+def _rows_of_native(layers: Layers) -> int:
+    neurons, dimensions = layers[0].centers.shape
+    return max(1, int(WORK_AT_ONCE / (len(layers) * (neurons + 8) ** 2 * (dimensions + 8))))
+
+
+def _checked(
+    learn: Learn,
+    centers: Array,
+    widths: Array,
+    samples: Array,
+    sample_widths: Array | None,
+    rule: Rule,
+    seen: int,
+) -> tuple[Array, Array]:
+    """Call a Python function: float64, contiguous arrays and valid samples in, valid neurons out."""
+    x = np.ascontiguousarray(samples, np.float64)
+    require_finite(x, np.float64)
+    if sample_widths is not None:
+        bad = np.flatnonzero(~(np.isfinite(sample_widths) & (sample_widths >= 0)))
+        if len(bad):
+            raise bad_width(int(bad[0]), float(sample_widths[bad[0]]))
+
+    def learned(first: int, rows: Array, centers: Array, widths: Array) -> tuple[Array, Array]:
+        own = None if sample_widths is None else sample_widths[first : first + len(rows)]
+        with np.errstate(all="ignore"):
+            found = learn(centers.copy(), widths.copy(), rows, own, rule, seen + first)
+        shapes = [np.shape(array) for array in found] if isinstance(found, tuple) else None
+        if shapes != [centers.shape, widths.shape]:
+            raise TypeError(
+                f"the backend {name_of(learn)} must return (centers, widths) of the shapes {centers.shape} "
+                f"and {widths.shape}, got {type(found).__name__ if shapes is None else shapes}."
+            )
+        return np.ascontiguousarray(found[0], np.float64), np.ascontiguousarray(found[1], np.float64)
+
+    found = learned(0, x, centers, widths)
+    if not _valid(*found).all():  # learn again, one sample at a time, to name the sample
+        now = centers, widths
+        for t in range(len(x)):
+            now = learned(t, x[t : t + 1], *now)
+            if not _valid(*now).all():
+                raise native.diverged(int(np.argmin(_valid(*now))), seen + t, widths, rule)
+    return found
+
+
+def _valid(centers: Array, widths: Array) -> NDArray[np.bool_]:
+    """Whether the numbers of each neuron are finite and its width is positive, (K,)."""
+    valid: NDArray[np.bool_] = np.isfinite(centers).all(axis=1) & np.isfinite(widths) & (widths > 0)
+    return valid
+
+
+BACKENDS: dict[str, tuple[Learn, Callable[[Layers], int]]] = {
+    "auto": (native.learn, _rows_of_native),
+    "native": (native.learn, _rows_of_native),
+    "reference": (partial(_checked, reference.learn), lambda _: ROWS_AT_ONCE),
+}

@@ -1,0 +1,97 @@
+"""A look: which neurons learned and which are clusters, decided at a fixed sample number.
+
+Between two looks these decisions stay, while neurons and clusters keep moving: `Look.found` gives the
+clusters where they are now. What a look finds is computed when it is first needed, and only once.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gaussian_neurons.clustering.diagnosis import Diagnosis, diagnose
+from gaussian_neurons.clustering.numbering import Clusters, Found
+from gaussian_neurons.learning.neurons import Neurons
+from gaussian_neurons.learning.responses import strongest
+from gaussian_neurons.model.recent import Recent
+
+Array = NDArray[Any]
+Indices = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """The neurons that answer and the recent samples, as they were at the look."""
+
+    neurons: Neurons
+    recent: Recent
+    low: Array  # (D,) corner of the domain
+    high: Array  # (D,)
+    known: Clusters  # of an automatic width those of the look, else those of the last review
+    is_ladder: bool
+
+    @cached_property
+    def diagnosis(self) -> Diagnosis:
+        """Which neurons learned, and the facts behind that."""
+        facts = diagnose(self.neurons, self.recent.samples, self.low, self.high)
+        if not self.is_ladder:
+            return facts
+        nothing = np.zeros(len(self.neurons), bool)
+        return replace(facts, learned=self.known.number >= 0, remembered=nothing)
+
+    @cached_property
+    def learned(self) -> Indices:
+        """The neurons that learned."""
+        if self.is_ladder:
+            return np.flatnonzero(self.known.number >= 0)
+        return np.flatnonzero(self.diagnosis.learned)
+
+    @cached_property
+    def clusters(self) -> Clusters:
+        """Which neurons form which cluster: with a single width, each learned neuron is one."""
+        if self.is_ladder:
+            return self.known
+        group = np.where(self.diagnosis.learned, np.arange(len(self.neurons)), -1)
+        share, samples = self.diagnosis.share, self.recent.samples
+        return self.known.renewed(0, group, share, self.neurons, self.neurons, samples)
+
+    @cached_property
+    def found_then(self) -> Found:
+        """The clusters at the look."""
+        return self.clusters.found(self.neurons, self.recent.samples if self.is_ladder else None)
+
+    @cached_property
+    def scores(self) -> Array:
+        """The largest log-response of a learned neuron to each recent sample, sorted, (n,)."""
+        chosen = self.neurons.centers[self.learned], self.neurons.widths[self.learned]
+        return np.sort(strongest(self.recent.samples, *chosen)[1])
+
+    @cached_property
+    def rare_score(self) -> float:
+        """The score that all but 1 % of the recent samples exceed."""
+        return float(np.quantile(self.scores, 0.01))
+
+    def found(self, neurons: Neurons) -> Found:
+        """The clusters with the neurons as they are now: a cluster moves with its neurons."""
+        then = self.found_then
+        if neurons is self.neurons:
+            return then
+        if not self.is_ladder:
+            return Found(then.numbers, neurons.centers[self._first], neurons.widths[self._first])
+        moved = self._weights @ (neurons.centers - self.neurons.centers)
+        return Found(then.numbers, then.centers + moved.astype(neurons.centers.dtype), then.widths)
+
+    @cached_property
+    def _first(self) -> Indices:
+        return self.clusters.first_neurons()[1]
+
+    @cached_property
+    def _weights(self) -> Array:
+        """The share of each neuron in its cluster, (clusters, K)."""
+        numbers = self.found_then.numbers
+        mine = self.clusters.number == numbers[:, None]
+        weights = np.where(mine, np.maximum(self.diagnosis.share, 1e-9), 0.0)
+        normalised: Array = weights / weights.sum(axis=1, keepdims=True)
+        return normalised

@@ -1,0 +1,104 @@
+"""The most recent samples of a stream, as a value."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+
+def window_for(dimensions: int) -> int:
+    """How many samples are kept: 1000; fewer if they are very long, so that they take at most 64 MiB."""
+    return int(np.clip((1 << 23) // dimensions, 100, 1000))
+
+
+@dataclass
+class _Buffer:
+    """Memory that successive values of `Recent` share: rows are appended and never changed."""
+
+    rows: Array  # (capacity, D)
+    widths: Array  # (capacity,)
+    used: int  # rows that belong to some value
+
+
+@dataclass(frozen=True, eq=False)
+class Recent:
+    """The last `window` samples. Appending gives a new value and leaves this one as it is.
+
+    Examples
+    --------
+    >>> recent = Recent.empty(2, np.float64, window=3).extended(np.arange(8.0).reshape(4, 2), None)
+    >>> recent.samples
+    array([[6., 7.],
+           [2., 3.],
+           [4., 5.]])
+    """
+
+    buffer: _Buffer
+    end: int  # rows of the buffer that belong to this value
+    received: int  # samples appended so far
+    window: int
+
+    @classmethod
+    def empty(cls, dimensions: int, dtype: Any, window: int | None = None) -> "Recent":
+        """No samples yet."""
+        length = window_for(dimensions) if window is None else window
+        capacity = length + length // 2
+        return cls(_Buffer(np.empty((capacity, dimensions), dtype), np.empty(capacity), 0), 0, 0, length)
+
+    @classmethod
+    def restored(cls, samples: Array, widths: Array, received: int) -> "Recent":
+        """From `samples` and `widths`, as they were."""
+        empty = cls.empty(samples.shape[1], samples.dtype)
+        first = max(0, received - empty.window) % empty.window
+        full = empty.extended(np.roll(samples, -first, axis=0), np.roll(widths, -first))
+        return cls(full.buffer, full.end, received, full.window)
+
+    @property
+    def dtype(self) -> Any:
+        """The precision of the samples."""
+        return self.buffer.rows.dtype
+
+    @property
+    def n_features(self) -> int:
+        """D."""
+        return int(self.buffer.rows.shape[1])
+
+    @property
+    def samples(self) -> Array:
+        """The samples, (n, D): sample t is in row t mod window, so that the order depends on t alone."""
+        return self._in_rows(self.buffer.rows)
+
+    @property
+    def widths(self) -> Array:
+        """Their own widths, (n,), NaN without any; in the same order."""
+        return self._in_rows(self.buffer.widths)
+
+    def first(self, count: int) -> "Recent":
+        """The first samples of the stream, if all are still here."""
+        return Recent(self.buffer, count, count, self.window)
+
+    def extended(self, x: Array, widths: Array | None) -> "Recent":
+        """With more samples."""
+        received = self.received + len(x)
+        if len(x) > self.window:
+            x, widths = x[-self.window :], None if widths is None else widths[-self.window :]
+        buffer, begin = self.buffer, self.end
+        if begin != buffer.used or begin + len(x) > len(buffer.rows):  # a sibling wrote there, or it is full
+            begin = min(self.received, self.window - len(x))
+            last = slice(self.end - begin, self.end)
+            buffer = _Buffer(np.empty_like(buffer.rows), np.empty_like(buffer.widths), begin)
+            buffer.rows[:begin] = self.buffer.rows[last]
+            buffer.widths[:begin] = self.buffer.widths[last]
+        end = begin + len(x)
+        buffer.rows[begin:end] = x
+        buffer.widths[begin:end] = np.nan if widths is None else widths
+        buffer.used = end
+        return Recent(buffer, end, received, self.window)
+
+    def _in_rows(self, array: Array) -> Array:
+        last: Array = array[self.end - min(self.received, self.window) : self.end]
+        shift = max(0, self.received - self.window) % self.window
+        return np.roll(last, shift, axis=0) if shift else last

@@ -1,0 +1,97 @@
+"""The state of a model: one value that holds everything it has learned. Learning makes a new one."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gaussian_neurons.clustering.ladder import Layer
+from gaussian_neurons.clustering.numbering import Clusters, Found
+from gaussian_neurons.learning.neurons import Neurons
+from gaussian_neurons.model.look import Look
+from gaussian_neurons.model.recent import Recent
+from gaussian_neurons.model.settings import Settings
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """The layers of a model and what was found about them."""
+
+    layers: tuple[Layer, ...]  # one, or a ladder of widths
+    low: Array  # (D,) corner of the domain
+    high: Array  # (D,)
+    clusters: Clusters  # as they were reviewed last
+    look: Look
+    is_ladder: bool = False
+    cloud: float | None = None  # the silhouette without structure, see `ladder.choose`
+
+    @property
+    def layer(self) -> Layer:
+        """The layer that answers."""
+        return self.layers[self.clusters.layer]
+
+    @property
+    def neurons(self) -> Neurons:
+        """Its neurons."""
+        return self.layer.neurons
+
+    @property
+    def found(self) -> Found:
+        """The clusters where they are now."""
+        return self.look.found(self.neurons)
+
+    def with_neurons(self, layers: Sequence[Neurons]) -> "Network":
+        """The same layers with other neurons."""
+        renewed = tuple(
+            [
+                Layer(neurons, layer.inhibition, layer.learning_rate)
+                for layer, neurons in zip(self.layers, layers, strict=True)
+            ]
+        )
+        return Network(renewed, self.low, self.high, self.clusters, self.look, self.is_ladder, self.cloud)
+
+    def with_look(self, recent: Recent) -> "Network":
+        """The same with a look at the neurons as they are now."""
+        look = Look(self.neurons, recent, self.low, self.high, self.clusters, self.is_ladder)
+        return replace(self, look=look)
+
+    def exchanged(self, neurons: Neurons, which: NDArray[np.int64], recent: Recent) -> "Network":
+        """The answering layer alone, with other neurons; `which` is the old index of each, or -1."""
+        layers = (replace(self.layer, neurons=neurons),)
+        clusters = replace(self.clusters.of_neurons(which), layer=0)
+        return replace(self, layers=layers, clusters=clusters, is_ladder=False).with_look(recent)
+
+
+@dataclass
+class Early:
+    """The last answer that was computed while the first data was incomplete: a cache."""
+
+    answer: tuple[int, Settings, Network] | None = None  # for so many samples
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """Everything that a model has learned.
+
+    Until the first `window` samples are there, whatever has to be taken from the first data is unknown: they
+    are kept and, once complete, learned from in their order. So the result does not depend on how the stream
+    was cut into calls.
+    """
+
+    recent: Recent
+    seed: int
+    names: tuple[str, ...] | None = None  # of the columns
+    network: Network | None = None  # None while the first data is incomplete
+    skipped: int = 0  # rows of streams that were skipped
+    additions: int = 0  # calls of `add`, each with other random numbers
+    labels: NDArray[np.int64] | None = None  # of the rows given to fit
+    early: Early = field(default_factory=Early)
+
+    @property
+    def received(self) -> int:
+        """Samples learned from, or kept until the first data is complete."""
+        return self.recent.received
