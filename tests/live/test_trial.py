@@ -386,12 +386,12 @@ def test_noise_is_one_line_and_changes_between_two_samples_make_one_stream():
 
 def test_the_plane_can_be_filled_once_before_the_script_is_truncated():
     trial = plane_trial()
-    room = MAX_POINTS - trial.n_points
-    painted(trial, room)
+    count = MAX_POINTS - trial.n_points
+    painted(trial, count)
     learn(trial, 10)
     assert (from_script(trial).centers_ == trial.model.centers_).all()
     trial.unpaint()
-    painted(trial, room)
+    painted(trial, count)
     learn(trial, 10)
     text = trial.script()
     assert TRUNCATED in text

@@ -35,7 +35,7 @@ LABELS = {
     "mnist": "MNIST",
     "cifar10": "CIFAR-10",
     "photographs": "Two photographs",
-    "mixture": "Gaussian mixture in the plane",
+    "mixture": "Gaussian mixture",
     "one-sample": "One sample (Figure 1)",
     "file": "File",
 }

@@ -89,14 +89,14 @@ export class Inspector {
   }
 
   /** Shows the strongest patches that the server sent. */
-  showPatches(answer) {
-    if (answer.neuron !== this.id || answer.generation !== this.scene?.generation || this.scene.mode !== "image") return;
-    const size = answer.responses.length ? answer.patches.length / answer.responses.length : 0;
+  showPatches(message) {
+    if (message.neuron !== this.id || message.generation !== this.scene?.generation || this.scene.mode !== "image") return;
+    const size = message.responses.length ? message.patches.length / message.responses.length : 0;
     this.patches.forEach(({ item, response, picture }, m) => {
-      item.hidden = m >= answer.responses.length;
+      item.hidden = m >= message.responses.length;
       if (item.hidden) return;
-      picture.show(answer.patches.subarray(m * size, (m + 1) * size), this.scene.patch);
-      response.textContent = brief(answer.responses[m]);
+      picture.show(message.patches.subarray(m * size, (m + 1) * size), this.scene.patch);
+      response.textContent = brief(message.responses[m]);
     });
   }
 }

@@ -45,7 +45,7 @@ export function planeSVG(plane) {
 function titleOf({ neurons: set, frame, surface }) {
   const many = (count, what) => `${whole(count)} ${what}${count === 1 ? "" : "s"}`;
   const known = frame ? ` after ${many(frame.seen, "sample")}, ${learnedCount(frame)} learned` : "";
-  const over = surface.mode === "recent" ? "the mean over the last samples" : "for the sample x";
+  const over = surface.mode === "recent" ? "the mean over the recent samples" : "for the sample x";
   const about = surface.shown ? `The map is F over the positions of neuron ${surface.neuron}, ${over}` : "";
   return [many(set.count, "neuron") + known, about];
 }

@@ -81,9 +81,9 @@ export class Sharing {
 
   async showScript() {
     try {
-      const answer = await fetch("/script.py");
-      if (!answer.ok) throw new Error(`the server returned status ${answer.status}`);
-      find("#script").textContent = await answer.text();
+      const response = await fetch("/script.py");
+      if (!response.ok) throw new Error(`the server returned status ${response.status}`);
+      find("#script").textContent = await response.text();
       find("#script-dialog").showModal();
     } catch (error) {
       this.toasts.show(`The script cannot be loaded: ${error.message}`, "error");
