@@ -139,6 +139,7 @@ def _checked(
             now = learned(t, x[t : t + 1], *now)
             if not _valid(*now).all():
                 raise native.diverged(int(np.argmin(_valid(*now))), seen + t, widths, rule)
+        raise native.diverged(int(np.argmin(_valid(*found))), seen + len(x) - 1, widths, rule)
     return found
 
 

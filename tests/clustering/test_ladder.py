@@ -1,15 +1,14 @@
-"""Layers of several widths: how they are tuned, revived, moved, taught, and which of them answers."""
+"""Layers of several widths: rates, idle neurons, shifts of the widths, the choice of a layer."""
 
-from dataclasses import fields
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from gaussian_neurons import Neurons
-from gaussian_neurons.base.bad_rows import BadRow
 from gaussian_neurons.clustering import ladder
 from gaussian_neurons.clustering.diagnosis import Winning, winning
-from gaussian_neurons.clustering.grouping import joined
+from gaussian_neurons.clustering.grouping import join_centers
 from gaussian_neurons.clustering.ladder import (
     LARGEST_RATE,
     RATE,
@@ -20,18 +19,19 @@ from gaussian_neurons.clustering.ladder import (
     choose,
     has_valleys,
     layer_at,
-    revive,
+    review,
+    revived,
     shift,
-    steps,
-    tune,
+    tuned,
     typical_distance,
     widths_for,
     without_noise,
 )
 from gaussian_neurons.learning import native
+from gaussian_neurons.learning.neurons import EACH
+from gaussian_neurons.learning.rule import Rule
 from gaussian_neurons.learning.starts import means
-
-RULE = {"inhibition": 0.3, "learning_rate": 0.05}
+from tests.learning.calls import learned
 
 
 def blobs(n: int, places, spread: float = 0.1, seed: int = 0) -> np.ndarray:
@@ -40,20 +40,18 @@ def blobs(n: int, places, spread: float = 0.1, seed: int = 0) -> np.ndarray:
     return random.normal(places[random.integers(len(places), size=n)], spread)
 
 
-def ladder_on(rows: np.ndarray, count: int = 12, seed: int = 0) -> list[Layer]:
+def ladder_on(rows: np.ndarray, count: int = 12, seed: int = 0) -> tuple[Layer, ...]:
     """Layers that have learned from the rows, as the first data starts them."""
     random = np.random.default_rng(seed)
-    layers = [
-        layer_at(means(rows, count, typical_distance(rows), random), width, rows)
+    return tuple(
+        teach(layer_at(means(rows, count, typical_distance(rows), random), width, rows), rows)
         for width in widths_for(rows).tolist()
-    ]
-    for layer in layers:
-        teach(layer, rows)
-    return layers
+    )
 
 
-def teach(layer: Layer, rows: np.ndarray) -> None:
-    native.learn(layer.neurons, rows, inhibition=layer.inhibition, learning_rate=layer.learning_rate)
+def teach(layer: Layer, rows: np.ndarray) -> Layer:
+    rule = Rule(layer.learning_rate, layer.inhibition)
+    return replace(layer, neurons=learned(native, layer.neurons, rows, rule))
 
 
 def chosen(rows: np.ndarray, count: int = 12, cloud: float | None = None) -> ladder.Choice:
@@ -66,13 +64,8 @@ def groups_in(choice: ladder.Choice) -> int:
     return len(np.unique(choice.group[choice.group >= 0]))
 
 
-def state(layers: list[Layer]) -> list[np.ndarray]:
-    return [getattr(layer.neurons, field.name).copy() for layer in layers for field in fields(Neurons)]
-
-
-def assert_state(layers: list[Layer], expected: list[np.ndarray]) -> None:
-    for one, other in zip(state(layers), expected, strict=True):
-        np.testing.assert_array_equal(one, other)
+def bits(neurons: Neurons) -> list[bytes]:
+    return [getattr(neurons, name).tobytes() for name in EACH] + [neurons.seen]
 
 
 # ---- widths and rates -------------------------------------------------------------------------------
@@ -84,7 +77,7 @@ def test_the_typical_distance_by_hand():
     assert typical_distance(np.ones((5, 2))) is typical_distance(np.ones((1, 2))) is None
 
 
-def test_the_typical_distance_of_many_rows_is_that_of_rows_all_over_them():
+def test_the_typical_distance_of_many_rows_uses_rows_from_all_of_them():
     rows = np.repeat([[0.0], [10.0], [20.0]], 1000, axis=0)
     assert typical_distance(rows) == 100.0
 
@@ -98,7 +91,7 @@ def test_each_width_is_a_quarter_of_the_one_before():
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_the_narrowest_width_of_tiny_data_is_still_one(dtype):
+def test_the_narrowest_width_of_tiny_data_is_positive(dtype):
     rows = (np.finfo(dtype).tiny ** 0.5 * np.arange(20.0)[:, None]).astype(dtype)
     assert widths_for(rows)[-1] >= np.finfo(dtype).tiny
     layer_at(rows[:3], float(widths_for(rows)[-1]), rows)
@@ -108,8 +101,7 @@ def test_the_narrowest_width_of_tiny_data_is_still_one(dtype):
     ("typical", "rate"), [(0.5, RATE / 0.5), (1.0, RATE), (0.01, LARGEST_RATE), (0.0, LARGEST_RATE)]
 )
 def test_rates_are_relative_to_the_typical_response(typical, rate):
-    layer = Layer(Neurons.at([[0.0]], 3.0), 0.0, 0.0)
-    tune(layer, typical)
+    layer = tuned(Neurons.at([[0.0]], 3.0), typical)
     assert layer.inhibition == typical
     assert layer.learning_rate == pytest.approx(3.0 * rate)
 
@@ -119,25 +111,28 @@ def test_a_layer_starts_with_the_rates_that_suit_its_samples():
     layer = layer_at(rows[:1], 4.0, rows, born=7)
     assert layer.inhibition == pytest.approx(np.exp(-1 / 4))  # the median of exp(-0), exp(-1/4), exp(-1)
     assert layer.learning_rate == pytest.approx(4.0 * RATE / np.exp(-1 / 4))
-    assert (layer.neurons.born.tolist(), layer.neurons.seen.tolist()) == ([7], [7])
+    assert (layer.neurons.born.tolist(), layer.neurons.seen) == ([7], 7)
 
 
-# ---- samples out of reach ---------------------------------------------------------------------------
+# ---- idle neurons -----------------------------------------------------------------------------------
 
 
-def two_neurons(width: float = 1.0) -> Layer:
-    """One in the middle of samples, one that no sample comes near."""
-    layer = Layer(Neurons.at([[0.0, 0.0], [-90.0, -90.0]], width), 0.5, 0.1)
-    layer.neurons.held[:] = layer.neurons.centers
-    layer.neurons.seen[0] = 5000
-    return layer
+def two_neurons() -> Neurons:
+    """One neuron among the samples, one far from all of them."""
+    neurons = Neurons.at([[0.0, 0.0], [-90.0, -90.0]], 1.0)
+    return replace(neurons, held=neurons.centers.copy(), seen=5000)
 
 
-def test_a_neuron_that_holds_nothing_is_placed_on_a_sample_out_of_reach():
+def after_revival(neurons: Neurons, rows: np.ndarray) -> Neurons:
+    before = bits(neurons)
+    after = revived(neurons, rows, winning(neurons, rows), np.random.default_rng(0))
+    assert bits(neurons) == before  # a value
+    return after
+
+
+def test_an_idle_neuron_is_placed_on_a_sample_out_of_reach():
     rows = np.concatenate([blobs(900, [[0, 0]]), blobs(100, [[7, 7]], seed=1)])
-    layer = two_neurons()
-    revive(layer, rows, winning(layer.neurons, rows), np.random.default_rng(0))
-    neurons = layer.neurons
+    neurons = after_revival(two_neurons(), rows)
     assert neurons.centers[1].tolist() in rows[900:].tolist()
     np.testing.assert_array_equal(neurons.start[1], neurons.centers[1])
     assert neurons.born.tolist() == [0, 5000]
@@ -145,146 +140,91 @@ def test_a_neuron_that_holds_nothing_is_placed_on_a_sample_out_of_reach():
     assert neurons.centers[0].tolist() == neurons.held[0].tolist() == [0.0, 0.0]
 
 
-@pytest.mark.parametrize(("few", "revived"), [(4, False), (5, True)])
-def test_a_neuron_is_revived_where_enough_samples_are_out_of_reach(few, revived):
+@pytest.mark.parametrize(("few", "placed"), [(4, False), (5, True)])
+def test_a_neuron_is_placed_only_if_enough_samples_are_out_of_reach(few, placed):
     rows = np.concatenate([blobs(1000 - few, [[0, 0]], 0.01), np.full((few, 2), 7.0)])
-    layer = two_neurons()
-    won = winning(layer.neurons, rows)
-    assert won.enough == 0.005
-    revive(layer, rows, won, np.random.default_rng(0))
-    assert (layer.neurons.centers[1].tolist() == [7.0, 7.0]) == revived
+    assert winning(two_neurons(), rows).enough == 0.005
+    assert (after_revival(two_neurons(), rows).centers[1].tolist() == [7.0, 7.0]) == placed
 
 
-def test_neurons_are_not_revived_where_all_samples_are_in_reach():
-    rows = blobs(1000, [[0, 0]], 0.5)
-    layer = two_neurons()
-    before = state([layer])
-    revive(layer, rows, winning(layer.neurons, rows), np.random.default_rng(0))
-    assert_state([layer], before)
+def test_no_neuron_is_placed_if_all_samples_are_in_reach():
+    assert bits(after_revival(two_neurons(), blobs(1000, [[0, 0]], 0.5))) == bits(two_neurons())
 
 
-def test_no_two_neurons_are_revived_at_one_place():
-    layer = Layer(Neurons.at(np.array([[0.0, 0.0]] + [[-90.0, 9.0 * k] for k in range(5)]), 1.0), 0.5, 0.1)
+def test_two_neurons_are_not_placed_on_the_same_samples():
+    neurons = Neurons.at(np.array([[0.0, 0.0]] + [[-90.0, 9.0 * k] for k in range(5)]), 1.0)
     far = blobs(200, [[7, 7], [-7, 7]], 0.01, seed=1)
-    rows = np.concatenate([blobs(800, [[0, 0]], 0.01), far])
-    revive(layer, rows, winning(layer.neurons, rows), np.random.default_rng(0))
-    placed = layer.neurons.centers[layer.neurons.centers[:, 0] > -50][1:]
-    assert len(placed) == 2
+    neurons = after_revival(neurons, np.concatenate([blobs(800, [[0, 0]], 0.01), far]))
+    placed = neurons.centers[neurons.centers[:, 0] > -50][1:]
     assert sorted(np.sign(placed[:, 0])) == [-1, 1]
 
 
-def test_neurons_that_hold_samples_stay_where_they_are():
+def test_neurons_that_hold_samples_stay():
     rows = np.concatenate([blobs(500, [[0, 0]]), blobs(500, [[50, 50]])])
-    layer = Layer(Neurons.at([[0.0, 0.0]], 1.0), 0.5, 0.1)
-    before = state([layer])
-    revive(layer, rows, winning(layer.neurons, rows), np.random.default_rng(0))
-    assert_state([layer], before)
+    neurons = Neurons.at([[0.0, 0.0]], 1.0)
+    assert bits(after_revival(neurons, rows)) == bits(neurons)
 
 
-# ---- the ladder moves -------------------------------------------------------------------------------
+# ---- shifts of the widths ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("scale", "moved"),
-    [(1.0, 0), (1.6, 0), (2.0, 1), (4.0, 2), (1000.0, 10), (0.5, -1), (1e-3, -10), (0.6, 0)],
+    ("scale", "moved"), [(1.6, 0), (0.6, 0), (2.0, 1), (4.0, 2), (0.5, -1), (1000.0, 10), (1e-3, -10)]
 )
-def test_the_ladder_follows_the_scale_of_the_samples(scale, moved):
+def test_the_widths_follow_the_scale_of_the_samples(scale, moved):
     """A factor of 2 in lengths is one of 4 in widths: one step."""
-    rows = blobs(500, [[0, 0], [5, 5], [0, 5]])
-    layers = ladder_on(rows)
-    for layer in layers:
-        layer.neurons.seen[0] = 7000
-    before, widest = list(layers), float(layers[0].neurons.widths[0])
-    shift(layers, rows * scale, teach, np.random.default_rng(0))
+    rows = blobs(300, [[0, 0], [5, 5], [0, 5]])
+    before = tuple(
+        replace(layer, neurons=replace(layer.neurons, seen=7000)) for layer in ladder_on(rows, count=6)
+    )
+    layers = shift(before, rows * scale, teach, np.random.default_rng(0))
+    widest = float(before[0].neurons.widths[0])
     widths = [float(layer.neurons.widths[0]) for layer in layers]
     np.testing.assert_allclose(widths, widest * RATIO**moved / RATIO ** np.arange(RUNGS), rtol=1e-12)
+    assert all(layer.neurons.seen == 7000 for layer in layers)
     kept = [layer for layer in layers if any(layer is old for old in before)]
     assert len(kept) == max(0, RUNGS - abs(moved))
-    assert all(layer.neurons.seen[0] == 7000 for layer in layers)
     if 0 < abs(moved) < RUNGS:
-        assert kept == (before[:-moved] if moved > 0 else before[-moved:])
-        new = layers[0 if moved > 0 else -1]
-        assert (new.neurons.born == 7000).all()
-        assert (new.neurons.centers != new.neurons.start).any()  # it was taught
+        expected = before[:-moved] if moved > 0 else before[-moved:]
+        assert all(one is other for one, other in zip(kept, expected, strict=True))
+        new = layers[0 if moved > 0 else -1].neurons
+        assert (new.born == 7000).all()
+        assert (new.centers != new.start).any()  # it learned
 
 
 def test_the_widest_layer_is_never_far_from_what_is_wanted():
-    rows = blobs(300, [[0.0], [3.0]])
-    layers = ladder_on(rows)
-    for scale in np.exp(np.random.default_rng(0).normal(0, 3, 10)):
-        shift(layers, rows * scale, teach, np.random.default_rng(0))
+    rows = blobs(200, [[0.0], [3.0]])
+    layers = ladder_on(rows, count=4)
+    for scale in np.exp(np.random.default_rng(0).normal(0, 3, 6)):
+        layers = shift(layers, rows * scale, teach, np.random.default_rng(0))
         off = np.log(widths_for(rows * scale)[0] / layers[0].neurons.widths[0]) / np.log(RATIO)
         assert abs(off) <= ladder.SHIFT
 
 
-# ---- learning, whole or not -------------------------------------------------------------------------
+def test_a_review_changes_none_of_its_arguments_and_can_be_repeated():
+    rows = blobs(500, [[0, 0], [5, 5], [0, 5]])
+    layers, samples = ladder_on(rows[:250] / 3), rows.copy()
+    before = [bits(layer.neurons) for layer in layers]
+    one, other = (review(layers, 1, rows, teach, np.random.default_rng(3)) for _ in range(2))
+    assert [bits(layer.neurons) for layer in layers] == before
+    np.testing.assert_array_equal(rows, samples)
+    for first, second in zip(one.layers, other.layers, strict=True):
+        assert bits(first.neurons) == bits(second.neurons)
+    np.testing.assert_array_equal(one.choice.group, other.choice.group)
+    assert [bits(layer.neurons) for layer in one.layers] != before
 
 
-@pytest.fixture
-def three_at_once(monkeypatch) -> list[Layer]:
-    """Layers of 4 neurons in 2 dimensions that learn from three rows in a block."""
-    monkeypatch.setattr(ladder, "WORK_AT_ONCE", 3.5 * 3 * (4 + 8) ** 2 * (2 + 8))
-    start = np.random.default_rng(0).random((4, 2))
-    return [Layer(Neurons.at(start, width), 0.3, 0.05) for width in (1.0, 0.25, 0.0625)]
+@pytest.mark.parametrize(("scale", "at"), [(1.0, 1), (2.0, 2), (0.5, 0), (1000.0, None)])
+def test_a_review_finds_the_layer_that_answered_before(scale, at):
+    rows = blobs(300, [[0, 0], [5, 5], [0, 5]])
+    layers = ladder_on(rows, count=6)
+    found = review(layers, 1, rows * scale, teach, np.random.default_rng(0))
+    assert found.at == at
+    assert float(found.before.widths[0]) == float(layers[1].neurons.widths[0])
+    assert found.before is (layers[1] if at is None else found.layers[at]).neurons
 
 
-ROWS = np.random.default_rng(1).random((10, 2))
-
-
-def test_layers_learn_in_blocks_and_each_as_it_would_alone(three_at_once):
-    alone = [layer.copy() for layer in three_at_once]
-    seen = [three_at_once[0].neurons.seen[0] for _ in steps(three_at_once, ROWS, [RULE] * 3)]
-    assert seen == [3, 6, 9, 10]
-    for layer in alone:
-        native.learn(layer.neurons, ROWS, **RULE)
-    assert_state(three_at_once, state(alone))
-
-
-def test_a_bad_row_leaves_all_layers_at_the_end_of_the_block_before(three_at_once):
-    rows = ROWS.copy()
-    rows[4, 1] = np.nan
-    after_three = [layer.copy() for layer in three_at_once]
-    for layer in after_three:
-        native.learn(layer.neurons, rows[:3], **RULE)
-    with pytest.raises(BadRow, match="row 4") as caught:
-        list(steps(three_at_once, rows, [RULE] * 3))
-    assert caught.value.row == 4
-    assert_state(three_at_once, state(after_three))
-
-
-@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
-@pytest.mark.parametrize("call", [2, 5, 6])
-def test_whatever_comes_between_two_layers_leaves_them_equal(three_at_once, monkeypatch, error, call):
-    calls = []
-
-    def learn(*given, **rule):
-        calls.append(given)
-        if len(calls) == call:
-            raise error("now")
-        native_learn(*given, **rule)
-
-    native_learn = native.learn
-    monkeypatch.setattr(native, "learn", learn)
-    with pytest.raises(error):
-        list(steps(three_at_once, ROWS, [RULE] * 3))
-    learned = 3 * ((call - 1) // 3)
-    assert [int(layer.neurons.seen[0]) for layer in three_at_once] == [learned] * 3
-    fresh = [Layer(Neurons.at(layer.neurons.start, layer.neurons.widths), 0, 0) for layer in three_at_once]
-    for layer in fresh:
-        native_learn(layer.neurons, ROWS[:learned], **RULE)
-    assert_state(three_at_once, state(fresh))
-
-
-def test_one_layer_alone_is_the_rule_itself():
-    layer = Layer(Neurons.at(ROWS[:4], 1.0), 0.3, 0.05)
-    alone = layer.copy()
-    for _ in steps([layer], ROWS, [RULE]):
-        pass
-    native.learn(alone.neurons, ROWS, **RULE)
-    assert_state([layer], state([alone]))
-
-
-# ---- which layer answers ----------------------------------------------------------------------------
+# ---- the choice of a layer --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("D", [1, 2, 10])
@@ -294,7 +234,7 @@ def test_one_blob_is_one_cluster(D):
 
 
 @pytest.mark.parametrize("count", [2, 5])
-def test_blobs_apart_are_clusters_and_need_no_cloud(count):
+def test_separate_blobs_are_clusters_and_need_no_cloud(count):
     rows = blobs(1000, 10 * np.random.default_rng(3).permutation(25)[:count, None] * [1.0, 0.3])
     choice = chosen(rows)
     assert groups_in(choice) == count
@@ -311,10 +251,10 @@ def test_one_value_is_one_cluster():
     assert groups_in(chosen(np.full((200, 3), 7.0))) == 1
 
 
-def test_of_layers_that_do_as_well_the_widest_answers():
+def test_of_equally_good_layers_the_widest_is_chosen():
     rows = blobs(1000, [[0, 0], [10, 0]], 0.1)
     first, *_ = ladder_on(rows)
-    layers = [first, first.copy(), first.copy()]
+    layers = [first, first, first]
     won = [winning(layer.neurons, rows) for layer in layers]
     assert choose(layers, won, rows, np.random.default_rng(0)).layer == 0
     nowhere = Layer(Neurons.at(np.full_like(first.neurons.centers, 1e6), 1.0), 0.0, 0.0)
@@ -324,7 +264,7 @@ def test_of_layers_that_do_as_well_the_widest_answers():
     assert (choice.layer, groups_in(choice)) == (1, 2)
 
 
-def test_a_layer_that_joins_two_clusters_does_not_answer():
+def test_a_layer_that_merges_two_clusters_is_not_chosen():
     rows = blobs(1000, [[0, 0], [10, 0], [10, 3]], 0.1)
     two = Layer(Neurons.at([[0.0, 0.0], [10.0, 1.5], [99.0, 99.0]], 9.0), 0.5, 0.1)
     three = Layer(Neurons.at([[0.0, 0.0], [10.0, 0.0], [10.0, 3.0]], 1.0), 0.5, 0.1)
@@ -333,23 +273,23 @@ def test_a_layer_that_joins_two_clusters_does_not_answer():
     assert (choice.layer, groups_in(choice)) == (1, 3)
 
 
-def test_where_no_neuron_holds_anything_there_is_no_cluster():
+def test_without_neurons_that_hold_samples_there_is_no_cluster():
     layers = [Layer(Neurons.at([[0.0], [1.0]], 1.0), 0.0, 0.0)]
     nothing = Winning(np.zeros(2), np.zeros(2), np.zeros(2, bool), 0.0, 0.005)
     choice = choose(layers, [nothing], np.array([[0.0], [1.0]]), np.random.default_rng(0))
     assert choice.group.tolist() == [-1, -1]
 
 
-def test_what_a_cloud_gave_before_counts_as_well():
+def test_the_earlier_value_of_a_cloud_counts_as_well():
     rows = np.random.default_rng(0).uniform(size=(1000, 2))
     fresh = [chosen(rows, cloud=known).cloud for known in (None, 0.4, 0.7)]
     assert fresh[0] == pytest.approx(0.33, abs=0.03)
     assert fresh[2] - fresh[1] == pytest.approx(0.3 * 2 / 3)
     assert groups_in(chosen(rows, cloud=0.7)) == 1
-    assert groups_in(chosen(rows, cloud=0.01)) > 1  # as if no structure looked like nothing at all
+    assert groups_in(chosen(rows, cloud=0.01)) > 1
 
 
-def test_rows_that_come_several_times_are_no_clusters_of_their_own():
+def test_repeated_rows_are_not_clusters():
     rows = np.random.default_rng(0).normal(size=(60, 2))
     again = np.concatenate([np.random.default_rng(turn).permutation(rows) for turn in range(12)])
     assert groups_in(chosen(again, count=50)) == 1
@@ -358,8 +298,8 @@ def test_rows_that_come_several_times_are_no_clusters_of_their_own():
 # ---- noise ------------------------------------------------------------------------------------------
 
 
-def heaps(*sizes: int, spread=0.1) -> tuple[np.ndarray, Neurons]:
-    """Rows around places far apart, so many around each, and a neuron at each place."""
+def blobs_of(*sizes: int, spread=0.1) -> tuple[np.ndarray, Neurons]:
+    """Blobs of the given sizes, far apart, and a neuron in the middle of each."""
     places = np.arange(len(sizes))[:, None] * 100.0
     random = np.random.default_rng(0)
     return random.normal(
@@ -367,16 +307,16 @@ def heaps(*sizes: int, spread=0.1) -> tuple[np.ndarray, Neurons]:
     ), Neurons.at(places, 1.0)
 
 
-def test_groups_with_hardly_any_samples_are_noise():
-    rows, neurons = heaps(500, 491, 9)
+def test_groups_with_very_few_samples_are_noise():
+    rows, neurons = blobs_of(500, 491, 9)
     assert without_noise(np.array([0, 1, 2]), neurons, rows).tolist() == [0, 1, -1]
-    rows, neurons = heaps(500, 489, 11)
+    rows, neurons = blobs_of(500, 489, 11)
     assert without_noise(np.array([0, 1, 2]), neurons, rows).tolist() == [0, 1, 2]
     assert without_noise(np.array([0, 0, -1]), neurons, rows).tolist() == [0, 0, -1]
 
 
-def test_where_there_are_many_neurons_a_cluster_may_have_fewer_samples():
-    rows, neurons = heaps(994, 6, *[0] * 98)
+def test_with_many_neurons_a_cluster_can_have_fewer_samples():
+    rows, neurons = blobs_of(994, 6, *[0] * 98)
     group = np.append([0, 1], np.full(98, -1))
     assert without_noise(group, neurons, rows)[1] == 1  # half of 1/100 is enough
 
@@ -384,20 +324,20 @@ def test_where_there_are_many_neurons_a_cluster_may_have_fewer_samples():
 @pytest.mark.parametrize(
     ("size", "spread", "kept"), [(150, 0.17, False), (150, 0.12, True), (180, 0.17, True)]
 )
-def test_few_samples_that_lie_far_apart_are_noise(size, spread, kept):
+def test_small_and_sparse_groups_are_noise(size, spread, kept):
     """Of three clusters, one with fewer than a sixth of the samples and over twice the squared distance."""
-    rows, neurons = heaps(500, 500 - size, size, spread=[0.1, 0.1, spread])
+    rows, neurons = blobs_of(500, 500 - size, size, spread=[0.1, 0.1, spread])
     assert (without_noise(np.array([0, 1, 2]), neurons, rows)[2] == 2) == kept
 
 
-def test_a_cluster_is_not_noise_because_its_neuron_was_pushed_aside():
-    rows, neurons = heaps(400, 400, 100, 100)
-    neurons.centers[2:] += 30.0
+def test_a_cluster_is_not_noise_if_its_neuron_is_beside_it():
+    rows, neurons = blobs_of(400, 400, 100, 100)
+    neurons = neurons.with_rows([2, 3], centers=neurons.centers[2:] + 30.0)
     assert without_noise(np.arange(4), neurons, rows).tolist() == [0, 1, 2, 3]
 
 
-def test_the_largest_group_stays_in_any_case():
-    rows, neurons = heaps(4, 1)
+def test_the_largest_group_always_stays():
+    rows, neurons = blobs_of(4, 1)
     assert without_noise(np.array([0, -1]), neurons, rows).tolist() == [0, -1]
     assert without_noise(np.array([-1, -1]), neurons, rows).tolist() == [-1, -1]
 
@@ -407,22 +347,22 @@ def test_the_largest_group_stays_in_any_case():
 
 def valleys(rows: np.ndarray, centers, count: int) -> bool:
     distances = np.sqrt(native.squared_distances(rows, rows))
-    return has_valleys(rows, joined(rows, distances, np.array(centers, float)), count)
+    return has_valleys(rows, join_centers(rows, distances, np.array(centers, float)), count)
 
 
-def test_blobs_apart_have_valleys_and_a_heap_has_none():
+def test_separate_blobs_have_valleys_and_a_single_one_has_none():
     assert valleys(blobs(100, [[0.0], [5.0]]), [[0.0], [5.0]], 2)
     assert not valleys(np.random.default_rng(0).normal(size=(500, 1)), [[-1.0], [1.0]], 2)
 
 
-def test_a_few_rows_prove_nothing():
+def test_clusters_with_few_rows_do_not_count_as_separate():
     rows = np.concatenate([np.linspace(0, 1, 19), np.linspace(9, 10, 20)])[:, None]
     assert not valleys(rows, [[0.5], [9.5]], 2)
     assert valleys(np.append(rows, [[0.55]], axis=0), [[0.5], [9.5]], 2)
 
 
-def test_a_valley_between_two_halves_suffices():
-    """Four groups in two heaps: no valley between most of them, one between the heaps."""
+def test_a_valley_between_two_halves_is_enough():
+    """Four groups in two blobs: no valley within the blobs, one between them."""
     random = np.random.default_rng(0)
     rows = np.concatenate([random.normal(0, 1, 200), random.normal(50, 1, 200)])[:, None]
     centers = [[-0.7], [0.7], [49.3], [50.7]]

@@ -1,4 +1,4 @@
-"""The reference against numbers worked out by hand and against the gradient of the cost."""
+"""The reference: numbers worked out by hand, and the gradient of the cost."""
 
 import numpy as np
 import pytest
@@ -8,6 +8,8 @@ from scipy.optimize import check_grad
 
 from gaussian_neurons import Neurons
 from gaussian_neurons.learning import reference
+from gaussian_neurons.learning.rule import Rule
+from tests.learning.calls import learned
 
 E = np.e
 
@@ -19,24 +21,24 @@ def test_the_response_is_exp_of_minus_squared_distance_over_width():
     np.testing.assert_allclose(response, [1 / E, 1.0], rtol=1e-15)
 
 
-def test_a_lone_neuron_moves_by_eta_f_over_sigma():
+def test_a_single_neuron_moves_by_eta_f_over_sigma():
     # x - mu = 2, sigma = 4: f = exp(-1), step = 0.1 * exp(-1) / 4 * 2
     step = reference.center_step(np.array([2.0]), np.array([[0.0]]), np.array([4.0]), 0.5, 0.1)
     np.testing.assert_allclose(step, [[0.05 / E]], rtol=1e-15)
 
 
-def test_two_neurons_of_their_own_widths_by_hand():
-    # mu = 0, 1; sigma = 1, 2; x = 0: neuron 0 feels no pull; f_0(mu_1) = 1/e, f_1(mu_0) = exp(-1/2).
+def test_two_neurons_with_different_widths_by_hand():
+    # mu = 0, 1; sigma = 1, 2; x = 0: neuron 0 is not attracted; f_0(mu_1) = 1/e, f_1(mu_0) = exp(-1/2).
     # neuron 0: -0.1 * 0.25 * (1/e / 1 + exp(-1/2) / 2) * (1 - 0)
-    # neuron 1: 0.1 * exp(-1/2) / 2 * (0 - 1) + the opposite push
+    # neuron 1: 0.1 * exp(-1/2) / 2 * (0 - 1) + the opposite repulsion
     push = 0.1 * 0.25 * (1 / E + np.exp(-0.5) / 2)
     step = reference.center_step(np.array([0.0]), np.array([[0.0], [1.0]]), np.array([1.0, 2.0]), 0.25, 0.1)
     np.testing.assert_allclose(step, [[-push], [push - 0.05 * np.exp(-0.5)]], rtol=1e-14)
 
 
-def test_two_neurons_of_one_width_by_hand():
+def test_two_neurons_with_equal_widths_by_hand():
     # sigma = 1, lambda = 1/2, x = 1 on the second: 0.1 * (1/e * 1 - 1/e * 1) = 0 for the first,
-    # and 0 pull, a push of 0.1 / e away from the first for the second
+    # and for the second no attraction, and a repulsion of 0.1 / e away from the first
     step = reference.center_step_equal(np.array([1.0]), np.array([[0.0], [1.0]]), 1.0, 0.5, 0.1)
     np.testing.assert_allclose(step, [[0.0], [0.1 / E]], atol=1e-16)
 
@@ -53,7 +55,7 @@ def test_the_width_step_by_hand():
     np.testing.assert_allclose(step, [first, second], rtol=1e-14)
 
 
-def test_a_crowded_neuron_keeps_its_width():
+def test_a_neuron_with_close_neighbours_keeps_its_width():
     centers = np.array([[0.0], [0.1], [-0.1]])
     step = reference.width_step(np.array([0.0]), 3.0, centers, np.ones(3), 0.5, 0.5)
     np.testing.assert_array_equal(step, 0.0)
@@ -81,7 +83,7 @@ def test_a_step_is_half_the_rate_down_the_gradient_of_the_cost(K, D, seed, inhib
     def cost(flat):
         return reference.sample_cost(x, flat.reshape(K, D), widths, inhibition)
 
-    def gradient(flat):  # what the step says it is
+    def gradient(flat):
         return -2 * reference.center_step(x, flat.reshape(K, D), widths, inhibition, 1.0).ravel()
 
     assert check_grad(cost, gradient, centers.ravel()) < 1e-6
@@ -100,12 +102,20 @@ def test_equal_widths_are_the_general_rule_simplified(K, D, seed):
 def test_all_centers_move_from_the_old_state_and_then_widths_from_the_new_centers():
     random = np.random.default_rng(0)
     x, centers, widths = random.random((1, 3)), random.random((4, 3)), random.uniform(0.5, 1, 4)
-    neurons = Neurons.at(centers, widths)
-    reference.learn(
-        neurons, x, inhibition=0.2, learning_rate=0.1, width_learning_rate=0.3, sample_widths=[0.8]
-    )
+    neurons = learned(reference, Neurons.at(centers, widths), x, Rule(0.1, 0.2, 0.3), [0.8])
     moved = centers + reference.center_step(x[0], centers, widths, 0.2, 0.1)
     grown = widths + reference.width_step(x[0], 0.8, moved, widths, 0.2, 0.3)
     np.testing.assert_array_equal(neurons.centers, moved)
     np.testing.assert_array_equal(neurons.widths, grown)
-    assert neurons.seen == [1]
+    assert neurons.seen == 1
+
+
+def test_learning_changes_no_argument():
+    random = np.random.default_rng(0)
+    arguments = random.random((4, 3)), random.uniform(0.5, 1, 4), random.random((9, 3)), random.random(9)
+    before = [array.copy() for array in arguments]
+    centers, widths = reference.learn(*arguments, Rule(0.1, 0.2, 0.3), 0)
+    assert (centers != before[0]).any()
+    assert (widths != before[1]).any()
+    for array, copy in zip(arguments, before, strict=True):
+        np.testing.assert_array_equal(array, copy)

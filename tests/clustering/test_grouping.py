@@ -1,15 +1,15 @@
-"""Groups of centers: joined as scipy joins them, judged as scikit-learn judges them, and by hand."""
+"""Groups of centers: by hand, merged as scipy does, with the silhouettes of scikit-learn."""
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import cdist
 from sklearn.metrics import silhouette_score
 
 from gaussian_neurons import _core
-from gaussian_neurons.clustering.grouping import distinct_rows, joined, of_a_cloud, valley
+from gaussian_neurons.clustering.grouping import distinct_rows, join_centers, of_a_cloud, valley
 
 seeds = st.integers(0, 10**6)
 LINE = np.array([[0.0], [1.0], [10.0], [11.0], [12.0]])
@@ -23,12 +23,12 @@ def scene(seed: int, n: int = 60, k: int = 9, D: int = 3) -> tuple[np.ndarray, n
 
 
 def as_sets(labels) -> set[frozenset]:
-    """Which belong together, whatever the groups are called."""
+    """The groups as sets, whatever their labels."""
     return {frozenset(np.flatnonzero(labels == label).tolist()) for label in np.unique(labels)}
 
 
 def join_brute_force(centers: np.ndarray, counts: np.ndarray) -> list[set[frozenset]]:
-    """Ward's groups, from each center by itself to two: the means of all groups are taken anew each time."""
+    """Ward's groups, from one for each center to two: all means are computed again for each step."""
     groups = [[k] for k in range(len(centers))]
     found = [{frozenset(group) for group in groups}]
     while len(groups) > 2:
@@ -48,7 +48,7 @@ def join_brute_force(centers: np.ndarray, counts: np.ndarray) -> list[set[frozen
 
 
 def test_five_rows_on_a_line_by_hand():
-    found = joined(LINE, cdist(LINE, LINE), LINE)
+    found = join_centers(LINE, cdist(LINE, LINE), LINE)
     # Pairs at a distance of 1 cost 1/2, and the first of them is joined first; then 10 + 11 beside 12.
     assert (found.first, found.second) == ([0, 2, 2], [1, 3, 4])
     assert found.groups(5).tolist() == [0, 1, 2, 3, 4]
@@ -62,38 +62,40 @@ def test_five_rows_on_a_line_by_hand():
     assert found.silhouettes_of(6).tolist() == [-1, -1, *reversed(found.silhouettes), -1]
 
 
-def test_one_group_holds_all():
-    found = joined(LINE, cdist(LINE, LINE), LINE)
+def test_one_group_contains_all_centers():
+    found = join_centers(LINE, cdist(LINE, LINE), LINE)
     assert found.groups(1).tolist() == [0, 0, 0, 0, 0]
 
 
 def test_one_center_is_one_group():
-    found = joined(LINE, cdist(LINE, LINE), LINE[:1])
+    found = join_centers(LINE, cdist(LINE, LINE), LINE[:1])
     assert (found.first, found.silhouettes) == ([], [0.0])
     assert found.groups(1).tolist() == [0]
     assert found.silhouettes_of(3).tolist() == [-1, -1, -1, -1]
 
 
-def test_a_center_that_no_row_is_nearest_to_is_in_no_group():
-    found = joined(LINE, cdist(LINE, LINE), np.array([[0.0], [-50.0], [11.0]]))
+def test_a_center_without_nearest_rows_is_in_no_group():
+    found = join_centers(LINE, cdist(LINE, LINE), np.array([[0.0], [-50.0], [11.0]]))
     assert found.used.tolist() == [0, 2]
     assert found.label.tolist() == [0, 0, 1, 1, 1]
     assert found.groups(2).tolist() == [0, 1]
 
 
+@settings(max_examples=12)
 @given(seeds)
-def test_a_center_for_each_row_is_joined_as_scipy_does(seed):
+def test_a_center_for_each_row_gives_the_groups_of_scipy(seed):
     rows, _ = scene(seed, n=25)
-    found = joined(rows, cdist(rows, rows), rows)
+    found = join_centers(rows, cdist(rows, rows), rows)
     tree = linkage(rows, "ward")
     for count in range(2, 26):
         assert as_sets(found.groups(count)) == as_sets(fcluster(tree, count, "maxclust"))
 
 
+@settings(max_examples=12)
 @given(seeds, st.integers(2, 14))
-def test_centers_count_as_much_as_they_have_rows(seed, k):
+def test_centers_are_weighted_by_their_rows(seed, k):
     rows, centers = scene(seed, k=k)
-    found = joined(rows, cdist(rows, rows), centers)
+    found = join_centers(rows, cdist(rows, rows), centers)
     counts = np.bincount(found.label)
     expected = join_brute_force(centers[found.used], counts)
     for groups in expected:
@@ -105,10 +107,11 @@ def test_centers_count_as_much_as_they_have_rows(seed, k):
         assert as_sets(found.groups(count)) == as_sets(fcluster(tree, count, "maxclust")[first])
 
 
+@settings(max_examples=12)
 @given(seeds, st.integers(2, 14))
-def test_silhouettes_are_those_of_scikit_learn_at_every_count(seed, k):
+def test_silhouettes_are_those_of_scikit_learn(seed, k):
     rows, centers = scene(seed, k=k)
-    found = joined(rows, cdist(rows, rows), centers)
+    found = join_centers(rows, cdist(rows, rows), centers)
     silhouettes = found.silhouettes_of(k)
     for count in range(2, len(found.used) + 1):
         label = found.groups(count)[found.label]
@@ -116,8 +119,8 @@ def test_silhouettes_are_those_of_scikit_learn_at_every_count(seed, k):
 
 
 @pytest.mark.parametrize("rows", [np.zeros((6, 2)), np.repeat([[0.0, 0.0], [1.0, 1.0]], 3, axis=0)])
-def test_rows_at_the_same_place_are_no_trouble(rows):
-    found = joined(rows, cdist(rows, rows), rows)
+def test_equal_rows(rows):
+    found = join_centers(rows, cdist(rows, rows), rows)
     places = len(np.unique(rows, axis=0))
     assert len(found.used) == places  # of equal centers, the first has all rows
     assert found.silhouettes == [float(places == 2)]
@@ -135,26 +138,26 @@ def test_ties_and_duplicates_leave_each_group_whole():
     assert np.isfinite(silhouettes).all()
 
 
-def test_costs_that_are_not_finite_end_the_joining_all_the_same():
-    """Squared distances may run over where the data are huge; there is nothing to choose by then."""
+def test_infinite_costs_still_give_two_groups():
+    """Squared distances of very large data overflow."""
     gaps = np.full((4, 4), np.inf)
     first, second, silhouettes = _core.join_groups(np.ones((4, 4)), np.arange(4), gaps)
     assert len(first) == len(second) == len(silhouettes) - 1 == 2
     assert all(into != gone for into, gone in zip(first, second, strict=True))
 
 
-# ---- refusals of the core ---------------------------------------------------------------------------
+# ---- errors of the core -----------------------------------------------------------------------------
 
 SQUARE = np.ones((3, 3))
 
 
 @pytest.mark.parametrize("label", [[0, 1, 3], [0, 1, -1], [0, 1, 2**40]])
-def test_a_label_out_of_range_is_refused(label):
+def test_a_label_out_of_range_is_an_error(label):
     with pytest.raises(ValueError, match="label must be in"):
         _core.join_groups(SQUARE, np.array(label), SQUARE)
 
 
-def test_a_group_without_rows_is_refused():
+def test_a_group_without_rows_is_an_error():
     with pytest.raises(ValueError, match="every group must have a row"):
         _core.join_groups(SQUARE, np.array([0, 0, 2]), SQUARE)
 
@@ -168,7 +171,7 @@ def test_a_group_without_rows_is_refused():
         (SQUARE, SQUARE[:, :2]),
     ],
 )
-def test_arrays_of_different_lengths_are_refused(distances, gaps):
+def test_arrays_of_different_lengths_are_an_error(distances, gaps):
     with pytest.raises(ValueError, match="must be"):
         _core.join_groups(distances, np.arange(3), np.ascontiguousarray(gaps))
 
@@ -177,7 +180,7 @@ def test_arrays_of_different_lengths_are_refused(distances, gaps):
     ("distances", "label"),
     [(SQUARE.astype(np.float32), np.arange(3)), (SQUARE, np.arange(3.0)), (SQUARE[0], np.arange(3))],
 )
-def test_arrays_of_another_kind_are_refused(distances, label):
+def test_arrays_of_another_type_are_an_error(distances, label):
     with pytest.raises(TypeError):
         _core.join_groups(distances, label, SQUARE)
 
@@ -192,45 +195,45 @@ def test_a_valley_by_hand():
     label = np.repeat([0, 1], [len(one), len(other)])
     assert rows[label == 0].mean() == pytest.approx(0.0)
     assert rows[label == 1].mean() == pytest.approx(8.0)
-    # Each sees the other: midway lie 3.2 and 4.8, at the center with fewer rows three.
+    # For both: 3.2 and 4.8 lie midway; the center with fewer rows has three.
     assert valley(rows, label) == pytest.approx((2 + 2) / (3 + 3))
 
 
-def test_no_rows_in_between_make_a_valley_of_zero_and_one_cluster_has_none():
+def test_the_valley_is_0_without_rows_between_clusters_and_1_for_a_single_cluster():
     rows = np.array([[0.0], [0.1], [0.2], [3.0], [3.1], [3.2]])
     assert valley(rows, np.array([0, 0, 0, 1, 1, 1])) == 0.0
     assert valley(rows, np.zeros(6, np.int64)) == 1.0
 
 
-def test_rows_of_a_third_cluster_are_in_nobodys_way():
+def test_rows_of_a_third_cluster_do_not_count():
     rows = np.array([[0.0, 0], [0.1, 0], [8, 0], [8.1, 0], [4, 90], [4, 91]])
     assert valley(rows, np.array([0, 0, 1, 1, 2, 2])) == 0.0
 
 
-def test_a_heap_that_is_cut_in_two_has_no_valley():
+def test_two_halves_of_a_normal_distribution_have_no_valley():
     rows = np.random.default_rng(0).normal(size=(2000, 2))
     assert valley(rows, (rows[:, 0] > 0).astype(np.int64)) > 1
     assert valley(rows + 8 * (rows[:, :1] > 0), (rows[:, 0] > 0).astype(np.int64)) == 0
 
 
-# ---- rows that come again ---------------------------------------------------------------------------
+# ---- repeated rows ----------------------------------------------------------------------------------
 
 
-def test_rows_that_come_again_count_once_in_the_order_in_which_they_came():
+def test_repeated_rows_count_once_in_their_order():
     rows = np.array([[5.0, 1.0], [2.0, 0.0], [5.0, 1.0], [1.0, 9.0], [2.0, 0.0]])
     np.testing.assert_array_equal(distinct_rows(rows, values=2), rows[[0, 1, 3]])
 
 
-def test_a_few_values_again_and_again_all_count():
+def test_rows_with_only_a_few_values_all_count():
     rows = np.tile([[5.0], [2.0], [7.0]], (10, 1))
     np.testing.assert_array_equal(distinct_rows(rows, values=3), rows)  # ten of each
-    assert len(distinct_rows(rows, values=2)) == 3  # more than there may be
+    assert len(distinct_rows(rows, values=2)) == 3  # more values than allowed
     assert len(distinct_rows(rows[:15], values=3)) == 3  # five of each are not many
     np.testing.assert_array_equal(distinct_rows(rows[:2], values=3), rows[:2])
 
 
 @given(seeds)
-def test_distinct_rows_are_as_many_as_there_are(seed):
+def test_distinct_rows_are_the_set_of_rows(seed):
     rows = np.random.default_rng(seed).integers(0, 3, (50, 3)).astype(float)
     found = distinct_rows(rows, values=1)
     assert sorted(map(tuple, found)) == sorted(set(map(tuple, rows)))
@@ -244,8 +247,8 @@ def cloud_of(rows: np.ndarray) -> float:
 
 
 @pytest.mark.parametrize("D", [1, 2, 10])
-def test_a_cloud_stands_apart_as_little_as_a_normal_one(D):
-    """Whatever the clusters are in the rows: only their covariance counts."""
+def test_a_cloud_depends_on_the_covariance_only(D):
+    """Not on the clusters in the rows."""
     random = np.random.default_rng(0)
     normal = random.normal(size=(400, D))
     clustered = random.normal(random.choice([-10.0, 10.0], (400, D)), 0.1)
@@ -253,13 +256,13 @@ def test_a_cloud_stands_apart_as_little_as_a_normal_one(D):
     assert cloud_of(normal) < 0.65
 
 
-def test_a_long_cloud_stands_apart_more_than_a_round_one():
+def test_a_long_cloud_has_a_larger_silhouette_than_a_round_one():
     rows = np.random.default_rng(0).normal(size=(400, 8))
     assert cloud_of(rows * [20, 1, 1, 1, 1, 1, 1, 1]) > 2 * cloud_of(rows)
 
 
 @given(seeds)
-def test_a_cloud_is_the_same_however_rows_are_turned_moved_and_scaled(seed):
+def test_a_cloud_does_not_depend_on_rotation_shift_and_scale(seed):
     random = np.random.default_rng(seed)
     rows = random.normal(size=(100, 3)) * [5, 1, 0.2]
     turn, _ = np.linalg.qr(random.normal(size=(3, 3)))
@@ -268,5 +271,5 @@ def test_a_cloud_is_the_same_however_rows_are_turned_moved_and_scaled(seed):
     assert found == pytest.approx(expected, abs=1e-9)
 
 
-def test_a_cloud_of_equal_rows_is_no_trouble():
+def test_a_cloud_of_equal_rows():
     assert of_a_cloud(np.ones((10, 2)), 4, np.random.default_rng(0)) == 0.0
