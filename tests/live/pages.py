@@ -37,7 +37,7 @@ def start(page, setup, size=SIZE):
     """Start a trial and wait for its first frame."""
     page.bring_to_front()  # browsers draw other tabs once a second
     if size is not None and page.viewport_size != size:
-        page.set_viewport_size(size)
+        resize(page, **size)
     generation = page.served.run.generation
     page.served.run.submit(0, ("start", {"setup": setup.as_json()}))
     until(
@@ -63,6 +63,13 @@ def enter(page, name, value):
     """Type a value into a field."""
     page.locator(f"#{name}").fill(str(value))
     page.locator(f"#{name}").press("Enter")
+
+
+def resize(page, width, height):
+    """Resize the window, and wait until the page has adapted to it."""
+    page.set_viewport_size({"width": width, "height": height})
+    until(page, "([w, h]) => innerWidth === w && innerHeight === h", arg=[width, height])
+    drawn(page)
 
 
 def drawn(page):

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.live.pages import drawn, enter, pause, pictures, restart, seen, start, until
+from tests.live.pages import drawn, enter, pause, pictures, resize, restart, seen, start, until
 from tests.live.serving import STRIPES
 from tests.waiting import wait_for
 
@@ -226,7 +226,7 @@ def test_a_message_appears_if_all_neurons_stay_outside_the_domain(page):
 
 
 def test_many_filters_can_be_scrolled_to_the_first(page):
-    page.set_viewport_size({"width": 1280, "height": 420})
+    resize(page, 1280, 420)
     start(page, replace(STRIPES, n_neurons=150), size=None)
     show = "document.querySelector('#show')"
     until(page, f"{show}.dataset.more === 'below'")

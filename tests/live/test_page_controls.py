@@ -87,9 +87,13 @@ def test_classes_change_during_the_run(page):
     chosen((1,))
     first.click(modifiers=["Shift"])
     chosen(None)  # both are all
-    second.dispatch_event("pointerdown", TOUCH)  # a short touch
-    second.dispatch_event("pointerup", TOUCH)
-    second.dispatch_event("click")
+    second.evaluate(  # a short touch
+        """(it, touch) => {
+             for (const name of ['pointerdown', 'pointerup']) it.dispatchEvent(new PointerEvent(name, touch));
+             it.click();
+           }""",
+        TOUCH,
+    )
     chosen((1,))
     first.dispatch_event("pointerdown", TOUCH)  # a long touch
     chosen(None)
@@ -137,7 +141,7 @@ def test_presets_start_figures_and_their_hint_stays_when_settings_change(page):
         assert page.served.query(lambda trial: trial.setup).same_experiment(known[name].setup)
         assert page.locator("#figure-hint").inner_text() == known[name].hint
         assert known[name].label in page.locator("#figure-title").inner_text()
-        assert page.locator("#plane").is_visible() == (name == "figure1")
+        page.locator("#plane").wait_for(state="visible" if name == "figure1" else "hidden")
     title = page.locator("#figure-title").inner_text()
     enter(page, "lambda", 0.4)
     until(page, "gaussianNeurons.scene.preset === null && gaussianNeurons.scene.setup.lambda === 0.4")

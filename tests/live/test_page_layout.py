@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.live.pages import drawn, until
+from tests.live.pages import drawn, resize, until
 
 pytest.importorskip("playwright.sync_api")
 
@@ -20,9 +20,8 @@ def overlap(a, b):
 def test_nothing_is_wider_than_the_screen(request, mode):
     page = request.getfixturevalue(mode)
     for width in (320, 390, 768, 1100, 1600):
-        page.set_viewport_size({"width": width, "height": 800})
-        drawn(page)
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        resize(page, width, 800)
+        until(page, "width => document.documentElement.scrollWidth <= width", arg=width)
         picture = page.locator(".filter").first if mode == "page" else page.locator("#plane")
         assert picture.bounding_box()["width"] > 20
         last, toolbar = page.evaluate(BOXES, ["#new-seed", "#toolbar"])
@@ -30,34 +29,32 @@ def test_nothing_is_wider_than_the_screen(request, mode):
 
 
 def test_inspector_and_messages_cover_no_filter(page):
-    page.evaluate(
-        """async () => {
-             const { Toasts } = await import('/page/toasts.js');
-             window.testToasts = new Toasts(document.querySelector('#toasts'));
-           }"""
-    )
     for width, height in ((1280, 720), (1024, 768), (768, 1024)):
-        page.set_viewport_size({"width": width, "height": height})
-        drawn(page)
+        resize(page, width, height)
         page.locator(".filter").first.hover()
         page.locator("#inspector-patches li").first.wait_for()
-        page.evaluate("for (const text of ['one', 'two', 'three']) testToasts.show(text.repeat(20))")
-        drawn(page)
         inspector, messages, filters, toolbar = page.evaluate(
-            BOXES, ["#inspector", "#toasts", "#filters", "#toolbar"]
+            f"""async names => {{
+                 const {{ Toasts }} = await import('/page/toasts.js');
+                 const toasts = new Toasts(document.querySelector('#toasts'));
+                 for (const text of ['one', 'two', 'three']) toasts.show(text.repeat(20));
+                 const boxes = ({BOXES})(names);
+                 document.querySelectorAll('.toast button').forEach(it => it.click());
+                 return boxes;
+               }}""",
+            ["#inspector", "#toasts", "#filters", "#toolbar"],
         )
         assert messages[2] < messages[3]
         assert not overlap(messages, filters)
         assert not overlap(inspector, filters)
         assert inspector[2] >= 0
         assert inspector[3] <= (height if width > 1100 else toolbar[2])
-        page.evaluate("document.querySelectorAll('.toast button').forEach(it => it.click())")
     page.locator("#K").hover()  # the inspector covers the settings here, and closes
     page.locator("#inspector .facts").wait_for(state="hidden")
 
 
 def test_inspector_of_the_plane_is_visible_on_a_phone(plane):
-    plane.set_viewport_size({"width": 390, "height": 844})
+    resize(plane, 390, 844)
     plane.locator("#plane").focus()
     plane.keyboard.press("]")
     plane.locator("#inspector-remove").wait_for()
@@ -67,18 +64,18 @@ def test_inspector_of_the_plane_is_visible_on_a_phone(plane):
 
 
 def test_all_settings_are_visible_without_scrolling(page):
-    page.set_viewport_size({"width": 1280, "height": 720})
+    resize(page, 1280, 720)
     page.evaluate("document.querySelector('.controls').scrollTop = 0")
     drawn(page)
     ((_, _, _, bottom),) = page.evaluate(BOXES, ["[data-field=speed]"])
     assert bottom <= 720
     until(page, "document.querySelector('.controls').dataset.more === ''")
-    page.set_viewport_size({"width": 1280, "height": 300})
+    resize(page, 1280, 300)
     until(page, "document.querySelector('.controls').dataset.more === 'below'")
 
 
 def test_texts_do_not_overlap_while_a_phone_waits_for_samples(page):
-    page.set_viewport_size({"width": 390, "height": 844})
+    resize(page, 390, 844)
     text, below = page.evaluate(
         """() => {
              const [stage, filters] = ['#stage', '#filters'].map(it => document.querySelector(it));
