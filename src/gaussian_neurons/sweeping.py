@@ -369,9 +369,12 @@ def _spread(n_jobs: int | None, tasks: Iterator[Any]) -> Generator[Any, None, No
     with deaf_children():
         found = parallel(tasks)
     try:
-        yield from found
+        for result in found:  # noqa: UP028  (found must be closed here, without its warning)
+            yield result
     finally:
-        found.close()  # on Ctrl-C, or the others would go on in the background
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # that tasks were cancelled
+            found.close()  # on Ctrl-C, or the others would go on in the background
 
 
 @contextmanager

@@ -33,7 +33,8 @@ class View:
 
     def __init__(self, model: Any, shape: Any, every: float, show: Show) -> None:
         self._shape, self._every = checked_shape(shape), number("every", every, least=0.0)
-        self._show, self._next, self._is_late = show, 0.0, False
+        self._show, self._next = show, 0.0
+        self._drawn: State | None = None
         self._model = weakref.ref(model, lambda _: self._end())
         self._error: Exception | None = None
         self.at_end: Callable[[], Any] = bool  # called when the view is closed
@@ -66,7 +67,7 @@ class View:
     def catch_up(self, *_: object) -> None:
         """Show what was learned since the last picture."""
         model = self._model()
-        if self._is_late and not self.closed and model is not None:
+        if model is not None and self.is_late():
             self.try_to_draw(model._state)
             _warn_of_failures(model)
 
@@ -78,9 +79,10 @@ class View:
         """Whether it is time for the next picture."""
         return monotonic() >= self._next and not self.closed
 
-    def expect_changes(self) -> None:
-        """Note that the picture is about to be out of date."""
-        self._is_late = True
+    def is_late(self) -> bool:
+        """Whether the model has another state than the one in the picture."""
+        model = self._model()
+        return model is not None and model._state is not self._drawn and not self.closed
 
     def see(self, state: State) -> None:
         """Draw a state if it is time."""
@@ -106,7 +108,7 @@ class View:
         self._show(text, WAITING if scene is None else scene.words)
         took = monotonic() - began
         pause = max(self._every, PAUSE * took, len(text) / BYTES_A_SECOND)
-        self._next, self._is_late = began + took + pause, False
+        self._next, self._drawn = began + took + pause, state
         if scene is None:
             self._next = 0.0
 
@@ -130,12 +132,11 @@ class Shown:
         self.model, self.at_once = model, at_once
 
     def __enter__(self) -> None:
-        for view in views_of(self.model):
-            view.expect_changes()
+        pass
 
     def __exit__(self, *_: object) -> None:
         for view in views_of(self.model):
-            if self.at_once or (view._is_late and view.is_due()):
+            if view.is_late() and (self.at_once or view.is_due()):
                 view.try_to_draw(self.model._state)
         if _failed:
             _warn_of_failures(self.model)
