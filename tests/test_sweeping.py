@@ -1,8 +1,11 @@
 """Sweeps: the right number on a plateau, the same on all backends of joblib, wrong arguments."""
 
 import json
+import os
+import signal
 import subprocess
 import sys
+import threading
 import warnings
 
 import joblib
@@ -10,12 +13,13 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from gaussian_neurons import plotting, sweep, sweeping
+from gaussian_neurons import plotting, sweep
 from gaussian_neurons.base.bad_rows import BadRow
 from gaussian_neurons.datasets.synthetic import Mixture
 from gaussian_neurons.sampling import Iterated, Rows
 from gaussian_neurons.sweeping import Sweep, ladder
-from tests.runs import disturb, same
+from tests.runs import same
+from tests.waiting import wait_for
 
 X = Mixture(4, seed=2, dtype=np.float64).read(3000)
 QUICK = {"n_neurons": 12, "widths": 5, "inhibitions": (0.5, 1.0), "seeds": 2, "n_jobs": 1}
@@ -32,7 +36,7 @@ def map_of(*layers, n_neurons=9):
 
 @pytest.fixture(scope="module")
 def found():
-    return sweep(X, 20_000, n_neurons=12, widths=8, seeds=2, n_jobs=1)
+    return sweep(X, 10_000, n_neurons=12, widths=8, seeds=2, n_jobs=1)
 
 
 # ---- plateaus, worked out by hand -----------------------------------------------------------------------
@@ -66,7 +70,7 @@ def test_a_plateau_is_weighed_by_runs_not_cells():
 def test_trivial_counts_are_no_plateau():
     assert map_of(np.array([[9, 9], [1, 1], [0, 0], [-1, -1]])).plateau() is None
     assert "no plateau" in repr(map_of(np.array([[9, 1]])))
-    with pytest.raises(ValueError, match="no plateau to take a model from"):
+    with pytest.raises(ValueError, match="the sweep has no plateau"):
         map_of(np.array([[9, 1]])).model()
 
 
@@ -93,18 +97,19 @@ def test_four_clusters_are_found_by_the_plateau_and_by_its_model(found):
 
 def test_a_stream_is_read_from_its_position_and_left_there():
     stream = Mixture(4, seed=2).seek(100)
-    found = sweep(stream, 5000, **QUICK)
+    found = sweep(stream, 2000, **QUICK)
     assert stream.position == 100
-    model = found.model(float(found.widths[2]), 1.0, 1).learn(stream, 5000)
+    model = found.model(float(found.widths[2]), 1.0, 1).learn(stream, 2000)
     assert model.n_clusters_ == found.n_clusters[2, 1, 1]
 
 
-def test_the_result_is_the_same_on_all_joblib_backends(found):
-    others = [sweep(X, 2000, **QUICK | {"n_jobs": 2})]
+def test_the_result_is_the_same_on_all_joblib_backends():
+    quick = QUICK | {"widths": 2, "seeds": 1}
+    others = [sweep(X, 500, **quick | {"n_jobs": 2})]
     for backend in ("threading", "sequential"):
         with joblib.parallel_config(backend=backend, n_jobs=2):
-            others.append(sweep(X, 2000, **QUICK | {"n_jobs": None}))
-    expected = sweep(X, 2000, **QUICK).to_dict()
+            others.append(sweep(X, 500, **quick | {"n_jobs": None}))
+    expected = sweep(X, 500, **quick).to_dict()
     for other in others:
         assert other.to_dict() == expected
 
@@ -162,7 +167,7 @@ def test_learning_nothing_is_no_warning_in_a_sweep():
         ({"widths": [np.nan]}, "widths must be finite"),
         ({"inhibitions": 0.5}, "inhibitions must be a list of numbers"),
         ({"inhibitions": [-1.0]}, "inhibitions must be finite and at least 0"),
-        ({"seeds": "0-3"}, "seeds must be whole numbers, or how many of them"),
+        ({"seeds": "0-3"}, "seeds must be a list of whole numbers, or their count"),
         ({"seeds": [0.5]}, "seeds must be a whole number"),
         ({"n_neurons": 0}, "n_neurons must be a whole number"),
         ({"init": "random"}, "init must be 'auto', one of"),
@@ -176,7 +181,7 @@ def test_wrong_arguments_are_refused_before_learning(options, says):
 
 
 def test_data_that_cannot_be_read_again_is_refused():
-    with pytest.raises(TypeError, match=r"gives each item only once\. Make an array of it"):
+    with pytest.raises(TypeError, match=r"can be read only once\. Give an array"):
         sweep(iter(X), **QUICK)
     with pytest.raises(TypeError, match="gives each item only once"):
         sweep(Iterated(iter(X)), **QUICK)
@@ -195,15 +200,35 @@ def test_data_that_cannot_be_read_again_is_refused():
             sweep(data, **QUICK | {"n_jobs": 2})
 
 
+class Announced(Rows):
+    """Rows that write a file once a model has begun to learn from them."""
+
+    note = None
+
+    def draw(self, first, count):
+        if first > 0:
+            self.note.touch()
+        return super().draw(first, count)
+
+
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_an_interrupt_ends_a_sweep(jobs):
-    """It comes when the first model is done, and others are learning or wait."""
-    with pytest.raises(KeyboardInterrupt), disturb(sweeping.Bar, "advance"):
-        sweep(X, 1000, **QUICK | {"n_jobs": jobs})
+def test_an_interrupt_ends_a_sweep(jobs, tmp_path):
+    rows = Announced(X)
+    rows.note = tmp_path / "learning"
+
+    def interrupt():
+        wait_for(rows.note.exists)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        sweep(rows, 10**10, **QUICK | {"n_jobs": jobs})
+    thread.join()
 
 
 def test_sweep_is_listed_without_being_imported():
-    code = "import sys, gaussian_neurons as g; 'sweep' in dir(g); print('sklearn' in sys.modules); g.sweep"
+    code = "import sys, gaussian_neurons as g; 'sweep' in dir(g); print('sklearn' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
 

@@ -23,7 +23,6 @@ from gaussian_neurons.model import model_file
 from gaussian_neurons.views import notebook, svg
 from gaussian_neurons.views.notebook import View
 from gaussian_neurons.views.svg import Scene, guessed_shape, picture
-from tests.runs import same
 
 SVG = "{http://www.w3.org/2000/svg}"
 FIXED = {"width": 0.05, "domain": (0, 1), "random_state": 0}
@@ -252,6 +251,15 @@ def test_the_same_bits_are_learned_with_and_without_a_view(how, parameters, monk
     np.testing.assert_array_equal(watched.neuron_clusters_, alone.neuron_clusters_)
     learned = f"{alone.learned_.sum()} of {len(alone.centers_)} learned"
     assert pictures.words[-1].startswith(f"{alone.n_samples_seen_:,} samples seen · {learned}")
+
+
+def test_a_picture_of_a_state_on_the_way_is_updated_at_the_end_of_the_cell(clock):
+    model, pictures = GaussianNeurons(8, **FIXED), Pictures()
+    view = View(model, None, 1.0, pictures)
+    model.partial_fit(rows(5000))
+    assert not pictures.words[-1].startswith("5,000")
+    view.catch_up()
+    assert pictures.words[-1].startswith("5,000")
 
 
 def test_a_view_is_updated_at_intervals(clock):

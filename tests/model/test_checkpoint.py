@@ -258,7 +258,7 @@ def test_a_limit_on_file_sizes_leaves_the_last_checkpoint(tmp_path):
 
 def test_a_missing_folder_is_an_error_before_learning(tmp_path):
     model = model_of()
-    with pytest.raises(OSError, match=r"the folder .* does not exist; make it first.*Nothing is learned yet"):
+    with pytest.raises(OSError, match=r"folder .* does not exist; create it first.*Nothing is learned"):
         model.learn(Rows(X), 5000, checkpoint=tmp_path / "none" / "run")
     assert not model.__sklearn_is_fitted__()
     with pytest.raises(OSError, match="is a folder"):
