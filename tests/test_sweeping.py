@@ -189,7 +189,7 @@ def test_data_that_cannot_be_read_again_is_refused():
         sweep("a.csv", **QUICK)
     with pytest.raises(ValueError, match="got shape"):
         sweep(X[0], **QUICK)
-    with pytest.raises(ValueError, match="never ends: say how many"):
+    with pytest.raises(ValueError, match="never ends: give the number of samples"):
         sweep(Mixture(4), **QUICK)
     with pytest.raises(ValueError, match="holds no samples"):
         sweep(Rows(X, passes=1).seek(len(X)), **QUICK)
