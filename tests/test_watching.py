@@ -23,7 +23,6 @@ from gaussian_neurons.model import model_file
 from gaussian_neurons.views import notebook, svg
 from gaussian_neurons.views.notebook import View
 from gaussian_neurons.views.svg import Scene, guessed_shape, picture
-from tests.runs import same
 
 SVG = "{http://www.w3.org/2000/svg}"
 FIXED = {"width": 0.05, "domain": (0, 1), "random_state": 0}
