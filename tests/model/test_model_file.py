@@ -178,7 +178,7 @@ FORGED = {
     "a silhouette that is a word": fact("cloud", value="high"),
     "no last look": lambda arrays, facts: arrays.pop("look.learned"),
     "a last look of fewer neurons": array("look.learned", lambda values: values[:-1]),
-    "a last look with centers that are NaN": array("look.centers", lambda values: values * np.nan),
+    "a last look with clusters that are NaN": array("look.cluster_centers", lambda values: values * np.nan),
     "a last look with other clusters": array("look.cluster_centers", lambda values: values[:-1]),
     "a last look with numbers that are fractions": array("look.number", lambda values: values.astype(float)),
     "scores in two dimensions": array("look.scores", lambda values: values[None]),

@@ -380,7 +380,7 @@ def test_a_terminal_shows_that_a_run_resumes(tmp_path):
 
 
 def test_a_terminal_without_tqdm_shows_how_to_install_it(monkeypatch):
-    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    monkeypatch.setattr(progress, "HINT_AFTER", 0.0)
     monkeypatch.setattr(progress.importlib.util, "find_spec", lambda name: None)
     with terminal() as screen:
         model_of().learn(Rows(X), 20_000, every=1000)
