@@ -57,7 +57,7 @@ def draw(result: Result) -> "Figure":
 
 EXPERIMENT = Experiment(
     name="figure2d",
-    title="less inhibition: more or equal filters",
+    title="less inhibition: more filters, or twins",
     config=Config(),
     run=run,
     draw=draw,
