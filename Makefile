@@ -4,6 +4,8 @@ BIN := .venv/bin
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell nproc 2>/dev/null || echo 2)
 # Bytecode is kept, also where the environment says otherwise: tests start hundreds of processes.
 export PYTHONDONTWRITEBYTECODE :=
+# Libraries that the benchmarks measure the processor's peak with; not part of an installed package.
+WITH_PEAK := --config-settings=cmake.define.GAUSSIAN_NEURONS_PEAK=ON
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard native/*)
 
 .PHONY: demo live test lint format bench bench-quality bench-peers bench-live bench-repulsion pictures help clean
@@ -32,6 +34,7 @@ bench: .venv/ready-dev  ## speed and memory beside the NumPy reference; samplers
 	@$(BIN)/python -m benchmarks.speed
 	@$(BIN)/python -m benchmarks.streams
 	@OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.automatic
+	@OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.rows
 
 bench-live: .venv/ready-dev  ## learning while a page shows it, beside learning without one
 	@$(BIN)/python -m benchmarks.live $(OPTIONS)
@@ -69,7 +72,7 @@ bench-peers: .venv-peers/ready  ## what a sample costs beside other libraries, t
 
 .venv/ready-dev: .venv/bin/pip $(SOURCES)
 	@echo "Setting up .venv: compiling the core takes about half a minute."
-	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@$(BIN)/pip install --quiet --disable-pip-version-check $(WITH_PEAK) --editable '.[dev]'
 	@touch $@ .venv/ready-demo
 
 .venv-bench/ready: .venv-bench/bin/pip $(SOURCES)
@@ -79,7 +82,7 @@ bench-peers: .venv-peers/ready  ## what a sample costs beside other libraries, t
 
 .venv-peers/ready: .venv-peers/bin/pip $(SOURCES)
 	@echo "Setting up .venv-peers: the core is compiled, and some large libraries are fetched to compare with."
-	@.venv-peers/bin/pip install --quiet --disable-pip-version-check --editable '.[peers]'
+	@.venv-peers/bin/pip install --quiet --disable-pip-version-check $(WITH_PEAK) --editable '.[peers]'
 	@touch $@
 
 help:  ## this

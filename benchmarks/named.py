@@ -1,4 +1,4 @@
-"""Things that are chosen by their names on a command line."""
+"""Select things by name on a command line."""
 
 from collections.abc import Mapping
 from typing import TypeVar
@@ -7,10 +7,10 @@ Thing = TypeVar("Thing")
 
 
 def chosen(known: Mapping[str, Thing], names: str | None, what: str) -> dict[str, Thing]:
-    """Those of a list of names with commas between; all where nothing is said."""
+    """The things of a comma-separated list of names; all if it is None."""
     if names is None:
         return dict(known)
     unknown = [name for name in names.split(",") if name not in known]
     if unknown:
-        raise SystemExit(f"no such {what}: {', '.join(unknown)}. There are: {', '.join(known)}.")
+        raise SystemExit(f"unknown {what}: {', '.join(unknown)}. Known: {', '.join(known)}.")
     return {name: known[name] for name in names.split(",")}

@@ -1,12 +1,12 @@
-"""Repulsion at every r-th sample, r times as strong: what it changes in the filters, and what it saves.
+"""Repulsion every r-th sample, r times as strong: how the filters change, and how much time it saves.
 
     python -m benchmarks.repulsion [--seeds N] [--samples N] [--only 2a,4] [--data-dir DIR]
-    python -m benchmarks.repulsion --speed      # speeds anew, the filters as they were kept: a minute
-    python -m benchmarks.repulsion --drawn      # table, document and picture from the kept results alone
+    python -m benchmarks.repulsion --speed      # only measure the speeds again: a minute
+    python -m benchmarks.repulsion --render     # only write table, document and picture from stored results
 
-On the settings of the paper's Figures 2 and 4: for each seed and r, a model with the same start and the same
-stream as the exact one (r = 1). The yardstick is a second exact model with the same start, but another
-stream: what differs less than these two do does not matter. Speeds are taken turn by turn in one process.
+For the settings of the paper's Figures 2 and 4, each seed and each r, a model learns from the same start and
+the same stream as the exact one (r = 1). The baseline is a second exact model with the same start and another
+stream: smaller differences than that do not matter. Speeds are measured in turns in one process.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from typing import Any, Self
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from benchmarks.quality.progress import Progress
+from benchmarks.progress import Progress
 from benchmarks.speed import processor
 from gaussian_neurons import GaussianNeurons
 from gaussian_neurons.base.files import replace_file
@@ -43,23 +43,23 @@ ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results" / "repulsion.json"
 EVERY = (1, 2, 4, 8, 16, 32, 64)
 SEEDS, FEW_SEEDS, MANY_SEEDS, SAMPLES = 6, 3, 10, 1_000_000
-SAME = 0.1  # largest distance in a pixel of two filters that are the same: a tenth from black to white
+SAME = 0.1  # largest distance per pixel of equal filters: a tenth of the range from black to white
 MIDDLE = 0.5  # of the domain
-ANOTHER_STREAM = 1000  # added to a seed
-TURNS, TURN = 7, 5e8  # repetitions of a speed; pairs times dimensions in one
-TIMED = ("2a", "4")  # settings whose speed is taken: the others have the same K and D
+ANOTHER_STREAM = 1000  # added to the seed
+TURNS, TURN = 7, 5e8  # turns of a speed; pairs times dimensions in one turn
+TIMED = ("2a", "4")  # settings with measured speeds: the others have the same K and D
 
 
 @dataclass(frozen=True)
 class Setting:
-    """One of the paper's."""
+    """A setting of the paper."""
 
     key: str
     what: str
     config: layer.LayerConfig
     data: str
     seeds: int = SEEDS
-    times: int = 1  # as many samples as the others
+    times: int = 1  # factor of the number of samples
 
 
 SETTINGS = {
@@ -67,7 +67,9 @@ SETTINGS = {
     for setting in (
         Setting("2a", "2a, 2b, 2e", figure2a.Config(), "mnist"),
         Setting("2c", "2c: half the width", figure2c.Config(), "mnist"),
-        Setting("2d", "2d: less inhibition", figure2d.Config(), "mnist", MANY_SEEDS),  # no two are alike
+        Setting(
+            "2d", "2d: less inhibition", figure2d.Config(), "mnist", MANY_SEEDS
+        ),  # large differences between seeds
         Setting("2d long", "2d, ten times as long", figure2d.Config(), "mnist", FEW_SEEDS, times=10),
         Setting("2f", "2f: 1s only", figure2f.Config(), "mnist"),
         Setting("4", "4: in colour", figure4.Config(), "cifar10", FEW_SEEDS),
@@ -77,19 +79,19 @@ SETTINGS = {
 
 @dataclass(frozen=True)
 class Match:
-    """Filters of the exact model, and those of another, one to one."""
+    """The filters of the exact model paired with those of another model."""
 
     filters: int  # learned by the exact model
-    pairs: int  # as many as the model with fewer has
-    matched: int  # pairs no farther apart than SAME
-    mean: float | None  # distance of the pairs in a pixel, as `similarity.distance` has it
+    pairs: int  # the smaller number of filters
+    matched: int  # pairs with a distance of at most SAME
+    mean: float | None  # distance of the pairs per pixel, see `similarity.distance`
     largest: float | None
-    cosine: float | None  # the mean over the pairs, seen from the middle of the domain
+    cosine: float | None  # mean over the pairs, relative to the middle of the domain
 
 
 @dataclass(frozen=True)
 class Run:
-    """A model beside the exact one with the same start."""
+    """A model, compared with the exact model of the same start."""
 
     setting: str
     seed: int
@@ -98,23 +100,23 @@ class Run:
     failed: str | None = None
     learned: int = 0
     twins: int = 0
-    farthest: float = 0.0  # of all neurons from the middle of the domain, 1 at its corners
+    farthest: float = 0.0  # largest distance of a neuron from the middle of the domain, 1 at its corners
     match: Match | None = None
 
 
 @dataclass(frozen=True)
 class Speed:
-    """A turn of learning, and the exact one beside it."""
+    """A turn of learning, and that of the exact rule."""
 
     setting: str
     every: int
-    seconds: float  # a sample
+    seconds: float  # per sample
     exact_seconds: float
 
 
 @dataclass
 class Results:
-    """All that was measured."""
+    """All measurements."""
 
     machine: str
     settings: dict[str, dict[str, Any]]
@@ -132,7 +134,7 @@ class Results:
         return cls(facts["machine"], facts["settings"], runs, speeds)
 
     def write(self, path: Path) -> None:
-        """Replace the file, a fact a line."""
+        """Write the file, one measurement per line."""
         lists = ((name, [asdict(it) for it in getattr(self, name)]) for name in ("runs", "speeds"))
         parts = [f'"machine": {json.dumps(self.machine)}']
         settings = ",\n".join(f"{json.dumps(key)}: {json.dumps(it)}" for key, it in self.settings.items())
@@ -145,7 +147,7 @@ class Results:
 
 
 def match(exact: np.ndarray, other: np.ndarray) -> Match:
-    """Pair filters (n, D) with others (m, D), one to one, so that all together are closest."""
+    """Pair filters (n, D) with others (m, D), one to one, with the smallest sum of distances."""
     apart = similarity.distance(exact[:, None].astype(np.float64), other[None].astype(np.float64))
     rows, columns = linear_sum_assignment(apart)
     if not len(rows):
@@ -160,10 +162,10 @@ def match(exact: np.ndarray, other: np.ndarray) -> Match:
 
 
 def run(setting: Setting, images: ImageSet, seed: int, samples: int, progress: Progress) -> Iterator[Run]:
-    """All models of a seed: the exact one, the yardstick, and one for each r."""
+    """Run all models of a seed: the exact one, the baseline, and one for each r."""
     exact = None
     for every, another in [(1, False), (1, True), *((every, False) for every in EVERY[1:])]:
-        progress.say(f"{setting.what}, seed {seed}, " + ("another stream" if another else f"r = {every}"))
+        progress.step(f"{setting.what}, seed {seed}, " + ("another stream" if another else f"r = {every}"))
         stream = setting.config.stream(images, seed + ANOTHER_STREAM * another)
         model = replace(setting.config, repulsion_every=every).neurons(seed)
         about = (setting.key, seed, every, another)
@@ -179,11 +181,11 @@ def run(setting: Setting, images: ImageSet, seed: int, samples: int, progress: P
 
 
 def speeds(setting: Setting, images: ImageSet) -> Iterator[Speed]:
-    """Every r beside the exact rule, turn by turn, in models that have learned a while."""
+    """Measure each r and the exact rule in turns, with models that have learned before."""
     config = setting.config
     x = config.stream(images, 0).read(int(TURN / (config.n_neurons**2 * config.size**2)) // 1000 * 1000)
-    begun = config.neurons(0).partial_fit(x)
-    models = {every: copy.deepcopy(begun).set_params(repulsion_every=every) for every in EVERY}
+    trained = config.neurons(0).partial_fit(x)
+    models = {every: copy.deepcopy(trained).set_params(repulsion_every=every) for every in EVERY}
     for _ in range(TURNS):
         taken = {every: timed(model, x) for every, model in models.items()}
         for every, seconds in taken.items():
@@ -191,14 +193,14 @@ def speeds(setting: Setting, images: ImageSet) -> Iterator[Speed]:
 
 
 def timed(model: GaussianNeurons, x: np.ndarray) -> float:
-    """Seconds a sample, of the processor."""
+    """Processor time per sample, in seconds."""
     begin = time.process_time()
     model.partial_fit(x)
     return (time.process_time() - begin) / len(x)
 
 
 def images_for(setting: Setting, directory: str | None) -> ImageSet:
-    """The published images, or what is bundled in their place."""
+    """The published images, or bundled ones."""
     try:
         return data.load(setting.data, data.FULL, directory, download=False)
     except AbsentData:
@@ -211,7 +213,7 @@ def on_one_core() -> None:
 
 
 def measure(keys: list[str], seeds: int | None, samples: int, directory: str | None) -> Results:
-    """Run everything, on one core."""
+    """Run all settings, on one core."""
     on_one_core()
     results = Results(processor(), {}, [], [])
     chosen = [SETTINGS[key] for key in keys]
@@ -222,7 +224,7 @@ def measure(keys: list[str], seeds: int | None, samples: int, directory: str | N
             results.settings[setting.key] = about(setting, images, samples * setting.times)
             for seed in range(seeds or setting.seeds):
                 results.runs += run(setting, images, seed, samples * setting.times, progress)
-            progress.say(f"{setting.what}, speed")
+            progress.step(f"{setting.what}, speed")
             if setting.key in TIMED:
                 results.speeds += speeds(setting, images)
             learned = [it.learned for it in results.runs if it.setting == setting.key and it.every == 1]
@@ -231,7 +233,7 @@ def measure(keys: list[str], seeds: int | None, samples: int, directory: str | N
 
 
 def about(setting: Setting, images: ImageSet, samples: int) -> dict[str, Any]:
-    """What a reader needs to know."""
+    """The facts of a setting for the document."""
     config = setting.config
     return {
         "what": setting.what,
@@ -249,24 +251,29 @@ def main() -> None:
     from benchmarks import repulsion_page
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--seeds", type=int, help="for each setting (if not told: 3 to 10)")
-    parser.add_argument("--samples", type=int, default=SAMPLES, help="that each model learns from")
-    parser.add_argument("--only", help=f"some of {','.join(SETTINGS)}; prints alone, keeps nothing")
+    parser.add_argument("--seeds", type=int, help="for each setting; default: 3 to 10")
+    parser.add_argument("--samples", type=int, default=SAMPLES, help="number of samples of each model")
     parser.add_argument(
-        "--data-dir", help=f"where mnist/ and cifar-10-batches-bin/ lie (default: ${VARIABLE})"
+        "--only", help=f"comma-separated list of {','.join(SETTINGS)}; the results are only printed"
     )
-    parser.add_argument("--speed", action="store_true", help="take speeds alone")
-    parser.add_argument("--drawn", action="store_true", help="run nothing")
+    parser.add_argument(
+        "--data-dir", help=f"directory with mnist/ and cifar-10-batches-bin/ (default: ${VARIABLE})"
+    )
+    parser.add_argument("--speed", action="store_true", help="only measure the speeds")
+    parser.add_argument("--render", action="store_true", help="run nothing, only write the document")
     arguments = parser.parse_args()
     keys = arguments.only.split(",") if arguments.only else list(SETTINGS)
     if unknown := [key for key in keys if key not in SETTINGS]:
-        parser.error(f"no setting {unknown[0]!r}: there are {', '.join(SETTINGS)}.")
-    if arguments.drawn or arguments.speed:
+        parser.error(f"unknown setting {unknown[0]!r}. Known: {', '.join(SETTINGS)}.")
+    if arguments.render or arguments.speed:
         results = Results.read(RESULTS)
         if arguments.speed:
             on_one_core()
-            timed_ones = [(SETTINGS[key], images_for(SETTINGS[key], arguments.data_dir)) for key in TIMED]
-            results.speeds = [it for setting, images in timed_ones for it in speeds(setting, images)]
+            results.speeds = [
+                speed
+                for key in TIMED
+                for speed in speeds(SETTINGS[key], images_for(SETTINGS[key], arguments.data_dir))
+            ]
     else:
         results = measure(keys, arguments.seeds, arguments.samples, arguments.data_dir)
     print(repulsion_page.terminal(results))

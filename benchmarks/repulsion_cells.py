@@ -1,4 +1,4 @@
-"""What the runs of `benchmarks.repulsion` say together: means over seeds, beside the yardstick."""
+"""Summarise the runs of `benchmarks.repulsion`: means over the seeds, compared with the baseline."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from benchmarks.repulsion import EVERY, Results
 
 @dataclass(frozen=True)
 class Mean:
-    """Of the seeds, with its standard error."""
+    """The mean over the seeds with its standard error."""
 
     value: float
     error: float
@@ -24,50 +24,50 @@ class Mean:
 
 @dataclass(frozen=True)
 class Cell:
-    """A setting at one r, over its seeds."""
+    """A setting with one r, over its seeds."""
 
-    share: Mean  # of the exact model's filters that were matched
+    share: Mean  # fraction of the exact model's filters that are matched
     learned: Mean
     twins: Mean
-    distance: Mean | None  # of the pairs of filters; None where there are none
+    distance: Mean | None  # of the pairs of filters; None if there are none
     largest: float | None
     cosine: float | None
     farthest: float
     seeds: int
-    failed: int  # numbers that stopped being finite
-    fewer: int  # seeds with fewer filters than in either exact model
+    failed: int  # runs with numbers that are not finite
+    fewer: int  # seeds with fewer filters than both exact models
 
-    def is_whole(self, yardstick: "Yardstick") -> bool:
-        """Whether no fewer filters are learned than by exact models, as far as the seeds can tell."""
-        return not self.failed and self.learned.value >= yardstick.filters.value - yardstick.filters.error
+    def is_complete(self, baseline: "Baseline") -> bool:
+        """Whether as many filters are learned as by exact models, up to the standard error."""
+        return not self.failed and self.learned.value >= baseline.filters.value - baseline.filters.error
 
-    def is_near(self, yardstick: "Yardstick") -> bool:
-        """Whether it differs from the exact model no more than another stream makes it differ."""
-        one, other, share = self.distance, yardstick.cell.distance, yardstick.cell.share
+    def is_close(self, baseline: "Baseline") -> bool:
+        """Whether it differs from the exact model no more than the baseline does."""
+        one, other, share = self.distance, baseline.cell.distance, baseline.cell.share
         return (
-            self.is_whole(yardstick)
+            self.is_complete(baseline)
             and self.share.value >= share.value - share.error
             and (one is not None and other is not None and one.value <= other.value + other.error)
         )
 
-    def to(self, yardstick: "Yardstick") -> float | None:
-        """The mean distance, as a multiple of that which another stream makes."""
-        other = yardstick.cell.distance
+    def relative_to(self, baseline: "Baseline") -> float | None:
+        """The mean distance divided by that of the baseline."""
+        other = baseline.cell.distance
         if self.distance is None or other is None or not other.value:
             return None
         return self.distance.value / other.value
 
 
 @dataclass(frozen=True)
-class Yardstick:
-    """How much exact models of a setting differ among themselves."""
+class Baseline:
+    """The differences between exact models of a setting."""
 
-    cell: Cell  # those of another stream, beside those with the same start
-    filters: Mean  # learned by all of them
+    cell: Cell  # exact models with another stream
+    filters: Mean  # learned by all exact models
 
 
 def cell(results: Results, setting: str, every: int, another_stream: bool = False) -> Cell:
-    """Gather the seeds."""
+    """Summarise the seeds of a setting with one r."""
     mine = [it for it in results.runs if it.setting == setting]
     runs = [it for it in mine if (it.every, it.another_stream) == (every, another_stream)]
     exact = {
@@ -88,32 +88,32 @@ def cell(results: Results, setting: str, every: int, another_stream: bool = Fals
     )
 
 
-def yardstick(results: Results, setting: str) -> Yardstick:
+def baseline(results: Results, setting: str) -> Baseline:
     learned = [it.learned for it in results.runs if (it.setting, it.every) == (setting, 1)]
-    return Yardstick(cell(results, setting, 1, another_stream=True), Mean.of(learned))
+    return Baseline(cell(results, setting, 1, another_stream=True), Mean.of(learned))
 
 
-def near_up_to(results: Results, setting: str) -> int:
-    """The largest r up to which all are as near to the exact model as one of another stream is."""
-    return _up_to(results, setting, Cell.is_near)
+def close_up_to(results: Results, setting: str) -> int:
+    """The largest r up to which all models are as close to the exact model as the baseline."""
+    return _up_to(results, setting, Cell.is_close)
 
 
-def whole_up_to(results: Results, setting: str) -> int:
-    """The largest r up to which none has learned fewer filters."""
-    return _up_to(results, setting, Cell.is_whole)
+def complete_up_to(results: Results, setting: str) -> int:
+    """The largest r up to which all models learn as many filters as exact models."""
+    return _up_to(results, setting, Cell.is_complete)
 
 
-def _up_to(results: Results, setting: str, holds: Callable[[Cell, Yardstick], bool]) -> int:
-    found, stick = 1, yardstick(results, setting)
+def _up_to(results: Results, setting: str, holds: Callable[[Cell, Baseline], bool]) -> int:
+    found, base = 1, baseline(results, setting)
     for every in EVERY[1:]:
-        if not holds(cell(results, setting, every), stick):
+        if not holds(cell(results, setting, every), base):
             break
         found = every
     return found
 
 
-def faster(results: Results, setting: str, every: int) -> float:
-    """Times the speed of the exact rule, the median over the turns."""
+def speedup(results: Results, setting: str, every: int) -> float:
+    """The speed as a multiple of that of the exact rule, the median over the turns."""
     return median(
         it.exact_seconds / it.seconds for it in results.speeds if (it.setting, it.every) == (setting, every)
     )

@@ -1,11 +1,11 @@
-"""Three small charts: filters found again, how far off they are, and speed, over r."""
+"""The picture of `benchmarks.repulsion`: filters found, their distance, and speed, over r."""
 
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from benchmarks.repulsion import EVERY, Results
-from benchmarks.repulsion_cells import cell, faster, timed, yardstick
+from benchmarks.repulsion_cells import baseline, cell, speedup, timed
 from gaussian_neurons.plotting import INK, LEARNED, MUTED
 
 if TYPE_CHECKING:
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 COLOURS = ("#164e63", "#3a7d8c", "#d1495b", "#e39aa3", "#e0a030", LEARNED)
-LINES = ("-", "-", "-", "-", "--", "-")  # two settings that are found whole at any r lie on each other
-ASIDE = 1.5  # of the last r, where the yardstick is marked
+LINES = ("-", "-", "-", "-", "--", "-")  # the lines of two settings coincide
+ASIDE = 1.5  # the baseline is marked at this multiple of the last r
 
 
 def draw(results: Results) -> "Figure":
-    """All three side by side, with one legend."""
+    """Draw three charts with one legend."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(10, 3.4), dpi=130, layout="constrained")
@@ -28,12 +28,15 @@ def draw(results: Results) -> "Figure":
         for key, colour, line in zip(results.settings, COLOURS, LINES, strict=False)
     }
     for key, facts in results.settings.items():
-        stick = yardstick(results, key)
+        base = baseline(results, key)
         cells = [cell(results, key, every) for every in EVERY]
         matched.plot(EVERY, [100 * it.share.value for it in cells], label=facts["what"], **styles[key])
         aside = styles[key] | {"marker": "_", "ms": 14, "mew": 2.2}
-        matched.plot(EVERY[-1] * ASIDE, 100 * stick.cell.share.value, **aside)
-        shown = [it.to(stick) if it.learned.value >= cells[0].learned.value / 2 else None for it in cells[1:]]
+        matched.plot(EVERY[-1] * ASIDE, 100 * base.cell.share.value, **aside)
+        shown = [
+            it.relative_to(base) if it.learned.value >= cells[0].learned.value / 2 else None
+            for it in cells[1:]
+        ]
         apart.plot(EVERY[1:], [np.nan if it is None else it for it in shown], **styles[key])
     matched.text(EVERY[-1] * ASIDE, 3, "another\nstream", fontsize=7.5, color=INK, ha="center")
     apart.axhline(1, color=MUTED, lw=1, ls="--")
@@ -41,7 +44,7 @@ def draw(results: Results) -> "Figure":
     apart.set_yscale("log")
     apart.set_yticks([0.03, 0.1, 0.3, 1, 3], ["0.03", "0.1", "0.3", "1", "3"])
     for key in timed(results):
-        facts, ratios = results.settings[key], [faster(results, key, every) for every in EVERY]
+        facts, ratios = results.settings[key], [speedup(results, key, every) for every in EVERY]
         speed.plot(EVERY, ratios, **styles[key])
         speed.annotate(
             f"K = {facts['K']}, D = {facts['D']}",
@@ -54,8 +57,8 @@ def draw(results: Results) -> "Figure":
         )
     speed.set_ylim(0, speed.get_ylim()[1] * 1.12)
     matched.set_ylim(0, 104)
-    _tidy(matched, "exact filters found again, %")
-    _tidy(apart, "how far off, beside another stream")
+    _tidy(matched, "exact filters found, %")
+    _tidy(apart, "distance / that of another stream")
     apart.set_xlim(0.95, None)
     _tidy(speed, "times as fast as r = 1")
     figure.legend(

@@ -1,14 +1,14 @@
-"""Speed of the compiled core beside the NumPy reference, on one core, and where the time goes.
+"""Speed of the compiled core and of the NumPy reference on one core, and how the time is spent.
 
     python -m benchmarks.speed [--json FILE] [--repetitions N]
 
-Every workload has a process of its own, pinned to one core. There the core and the reference learn from
-the same samples turn by turn, so that noise hits both; a figure is the median over the turns. "Peak" is
-what independent multiply-adds reach on this core in the same process.
+Each workload has its own process, pinned to one core. The core and the reference learn from the same samples
+in turns, so that disturbances affect both; a figure is the median over the turns. "Peak" is the speed of
+independent multiply-adds on this core in the same process.
 
-NumPy's time depends on its memory allocator: arrays as large as the reference makes may be returned to
-the system and fetched again at every step. "x NumPy" is what a fresh process gives, "x warm" the same
-with an allocator that is told to keep its memory.
+The time of NumPy depends on the memory allocator, which may return the large arrays of the reference to the
+system at each step. "x NumPy" is the ratio in a new process, "x warm" that with an allocator that keeps its
+memory. docs/performance.md shows the figures of `--json benchmarks/results/speed.json`.
 """
 
 import argparse
@@ -21,17 +21,19 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import psutil
 
-from gaussian_neurons import GaussianNeurons, Neurons, _core
+from benchmarks import peak
+from gaussian_neurons import GaussianNeurons, Neurons
 from gaussian_neurons.learning import native, reference
+from gaussian_neurons.learning.backends import Learn
+from gaussian_neurons.learning.rule import Rule
 
-# K, D, widths learned, and the ratio to the reference that is aimed at in single precision
+# K, D, widths learned, and the target of the ratio to the reference in single precision
 WORKLOADS = (
     (16, 25, False, {"avx512": 120, "avx2": 60}),
     (50, 75, False, {"avx512": 100}),
@@ -46,19 +48,19 @@ KEEP_MEMORY = {"MALLOC_MMAP_THRESHOLD_": str(1 << 30), "MALLOC_TRIM_THRESHOLD_":
 
 @dataclass(frozen=True)
 class Counts:
-    """What one sample costs."""
+    """Operations per sample."""
 
-    needed: float  # multiply-adds that the equations need
-    done: float  # multiply-adds that the core does
+    needed: float  # multiply-adds of the equations
+    done: float  # multiply-adds of the core
     exponentials: float
 
 
 def counts(K: int, D: int, widths: bool, lanes: int, group: int) -> Counts:
-    """Multiply-adds and exponentials of a sample.
+    """Multiply-adds and exponentials per sample.
 
-    The equations need, for each pair of neurons, D to measure it (subtractions count as free) and 2 D to
-    move both; for each neuron, D to measure the sample, and once more after moving where widths are
-    learned, and D to move. The core does more: whole vectors, whole squares of pairs.
+    The equations need D multiply-adds for the distance of each pair of neurons (subtractions are not counted)
+    and 2 D to move both; D for the distance of each neuron to the sample, D more if widths are learned, and D
+    to move it. The core does more, because it computes whole vectors and whole squares of pairs.
     """
     stride = -(-K // lanes) * lanes
     moved = min(-(-K // group) * group, stride)
@@ -69,21 +71,26 @@ def counts(K: int, D: int, widths: bool, lanes: int, group: int) -> Counts:
 
 
 def budget(K: int, D: int, widths: bool, core: dict[str, float], measured: float) -> dict[str, float]:
-    """Parts of a sample's time, counted in multiply-adds at the peak and exponentials at their rate."""
-    peak, exponentials = core["multiply_adds"] * 1e9, core["exponentials"] * 1e9
+    """Shares of the time per sample: multiply-adds at the peak, exponentials at their speed, waiting."""
+    fastest, exponentials = core["multiply_adds"] * 1e9, core["exponentials"] * 1e9
     count = counts(K, D, widths, int(core["lanes"]), int(core["group"]))
-    parts = [count.needed / peak, (count.done - count.needed) / peak, count.exponentials / exponentials]
+    extra = count.done - count.needed
+    parts = [count.needed / fastest, extra / fastest, count.exponentials / exponentials]
     return dict(zip(PARTS, [*(part / measured for part in parts), 1 - sum(parts) / measured], strict=True))
 
 
-def learn_time(learn: Callable[..., None], neurons: Neurons, x: np.ndarray, **rule) -> float:
+def learn_time(
+    learn: Learn, neurons: Neurons, x: np.ndarray, sample_widths: np.ndarray | None = None, **numbers: float
+) -> float:
+    """Seconds per sample of a function like `reference.learn`, for a rule with these numbers."""
+    rule = Rule(**numbers)
     begin = time.perf_counter()
-    learn(neurons, x, **rule)
+    learn(neurons.centers, neurons.widths, x, sample_widths, rule, 0)
     return (time.perf_counter() - begin) / len(x)
 
 
 def measure(K: int, D: int, widths: bool, repetitions: int) -> list[dict]:
-    """One workload on every instruction set and precision, beside the reference."""
+    """Measure one workload on all instruction sets and precisions, and the reference."""
     random = np.random.default_rng(0)
     n = int(min(200_000, 1.5e9 / (K * K * D)))
     few = max(5, n // 1000)
@@ -98,8 +105,7 @@ def measure(K: int, D: int, widths: bool, repetitions: int) -> list[dict]:
     for _ in range(repetitions):
         for isa, dtype in cases:
             with native.using(isa):
-                probe = _core.measure_core_single if dtype == "float32" else _core.measure_core_double
-                cores[isa, dtype].append(probe(0.02))
+                cores[isa, dtype].append(peak.measure(dtype, 0.02))
                 fast = Neurons.at(centers, width, np.dtype(dtype).type)
                 times[isa, dtype].append(learn_time(native.learn, fast, x, sample_widths=own, **rule))
             part = None if own is None else own[:few]
@@ -131,7 +137,7 @@ def measure(K: int, D: int, widths: bool, repetitions: int) -> list[dict]:
 
 
 def measure_mapped_memory(rows: int = 10_000_000, columns: int = 25) -> float:
-    """MiB that learning from a mapped file of 10^7 rows adds to the process, at its highest."""
+    """The peak increase of memory by learning from a mapped file of 10^7 rows, in MiB."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "rows.npy"
         file = np.lib.format.open_memmap(path, "w+", np.float32, (rows, columns))
@@ -141,16 +147,16 @@ def measure_mapped_memory(rows: int = 10_000_000, columns: int = 25) -> float:
         del file
         x = np.load(path, mmap_mode="r")
         model = GaussianNeurons(width=1.0, domain=(0.0, 1.0), random_state=0).partial_fit(x[:10])
-        Path("/proc/self/clear_refs").write_text("5")  # forget the highest so far
+        Path("/proc/self/clear_refs").write_text("5")  # reset the peak
         before = psutil.Process().memory_info().rss
         model.partial_fit(x)
         status = Path("/proc/self/status").read_text().splitlines()
-        highest = int(next(line for line in status if line.startswith("VmHWM")).split()[1]) * 1024
-        return (highest - before) / 2**20
+        peak = int(next(line for line in status if line.startswith("VmHWM")).split()[1]) * 1024
+        return (peak - before) / 2**20
 
 
 def measure_interrupt() -> float:
-    """Milliseconds from a signal to the end of a call that would go on for hours."""
+    """Milliseconds from a signal to the end of a long call."""
 
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
@@ -164,11 +170,11 @@ def measure_interrupt() -> float:
         model.partial_fit(x)
     except KeyboardInterrupt:
         return (time.perf_counter() - begin - 0.5) * 1e3
-    raise AssertionError("the call ended by itself")
+    raise AssertionError("the call ended before the interrupt")
 
 
 def in_a_process(job: str, environment: dict[str, str], module: str = "benchmarks.speed") -> object:
-    """Run one job of a benchmark in a fresh process and return what it found."""
+    """Run one job of a benchmark in a new process and return its result."""
     command = [sys.executable, "-m", module, "--job", job]
     done = subprocess.run(
         command, env=os.environ | ONE_THREAD | environment, stdout=subprocess.PIPE, check=True
@@ -185,7 +191,7 @@ def run_job(job: list) -> object:
 
 
 def processor() -> str:
-    """What the system calls this processor."""
+    """The model name of the processor."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
         return next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))
@@ -199,42 +205,42 @@ def print_row(row: dict) -> None:
     print(
         f"{row['K']:>3} {row['D']:>4} {widths:>8} {row['instruction_set']:>9} {row['precision']:>8} "
         f"{row['million_samples_a_second']:>8.4f} {row['ratio_to_reference']:>8.0f} "
-        f"{row['ratio_to_warm_reference']:>7.0f} {row['aim'] or '':>4} {row['peak_gflops']:>6.0f} {parts}",
+        f"{row['ratio_to_warm_reference']:>7.0f} {row['target'] or '':>4} {row['peak_gflops']:>6.0f} {parts}",
         flush=True,
     )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--json", type=Path, help="also write the figures here")
+    parser.add_argument("--json", type=Path, help="also write the figures to this file")
     parser.add_argument("--repetitions", type=int, default=5)
     parser.add_argument("--job", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.job:
         print(json.dumps(run_job(json.loads(arguments.job))))
         return
-    results: list[dict] = []
+    results: list[dict] = [{"machine": processor()}]
     print(f"{processor()}, one core\n")
     print(
         f"{'K':>3} {'D':>4} {'widths':>8} {'set':>9} {'type':>8} {'M/s':>8} {'x NumPy':>8} {'x warm':>7} "
-        f"{'aim':>4} {'GF/s':>6} " + " ".join(f"{part:>{len(part) + 1}}" for part in PARTS)
+        f"{'goal':>4} {'GF/s':>6} " + " ".join(f"{part:>{len(part) + 1}}" for part in PARTS)
     )
-    for K, D, widths, aims in WORKLOADS:
+    for K, D, widths, targets in WORKLOADS:
         job = json.dumps(["speed", K, D, widths, arguments.repetitions])
         fresh, warm = in_a_process(job, {}), in_a_process(job, KEEP_MEMORY)
         for row, warm_row in zip(fresh, warm, strict=True):
             row["ratio_to_warm_reference"] = warm_row["ratio_to_reference"]
-            row["aim"] = aims.get(row["instruction_set"]) if row["precision"] == "float32" else None
+            row["target"] = targets.get(row["instruction_set"]) if row["precision"] == "float32" else None
             results.append(row)
             print_row(row)
     print(
-        "\nM/s           millions of samples a second, one at a time, on one core"
-        "\naim           the ratio aimed at; less in 'x NumPy' is a miss"
-        "\nGF/s          the core's peak: independent multiply-adds, two operations each"
-        "\nuseful        part of the time that the equations' multiply-adds need at that peak"
-        "\npadding       multiply-adds on lanes without a neuron and on pairs done twice"
-        "\nexponentials  at the rate that they reach alone"
-        "\nwaiting       what is left: results that the next pass waits for, loads and stores"
+        "\nM/s           millions of samples per second, one at a time, on one core"
+        "\ngoal          the target of 'x NumPy'"
+        "\nGF/s          the peak of the core: independent multiply-adds, two operations each"
+        "\nuseful        share of the time of the equations' multiply-adds at this peak"
+        "\npadding       share of multiply-adds on lanes without a neuron and on pairs computed twice"
+        "\nexponentials  share of the exponentials at their measured speed"
+        "\nwaiting       the rest: waiting for results, loads and stores"
     )
     if Path("/proc/self/clear_refs").exists():
         mebibytes = in_a_process('["memory"]', {})

@@ -1,12 +1,12 @@
-"""Data sets: where they are found, what they hold, how they are fetched, and what damage is told."""
+"""Data sets: search path, contents, downloads, damaged files."""
 
 import gzip
 import hashlib
 import io
-import resource
 import shutil
 import tarfile
 import threading
+import tracemalloc
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
@@ -36,7 +36,7 @@ def idx_bytes(array):
 
 
 @pytest.fixture(autouse=True)
-def nowhere(tmp_path, monkeypatch):
+def no_data(tmp_path, monkeypatch):
     """No data in the environment, an empty cache, and no mirror."""
     monkeypatch.delenv(fetch.VARIABLE, raising=False)
     monkeypatch.setattr(fetch, "cache_directory", lambda: tmp_path / "cache")
@@ -48,7 +48,7 @@ def nowhere(tmp_path, monkeypatch):
 
 @pytest.fixture
 def small(tmp_path):
-    """A folder with ten images in MNIST's layout, plain."""
+    """A folder with ten images in the format of MNIST."""
     images = RANDOM.integers(0, 256, (10, 28, 28), np.uint8)
     labels = np.arange(10, dtype=np.uint8)
     folder = tmp_path / "small"
@@ -58,65 +58,61 @@ def small(tmp_path):
     return folder, images, labels
 
 
-# ---- the real ones ----------------------------------------------------------------------------------
+# ---- the published data ----------------------------------------------------------------------------------
 
 
-def test_the_whole_of_mnist_is_read():
+def test_mnist():
     train, test = mnist(directory=data_directory("mnist")), mnist("test", directory=data_directory("mnist"))
     assert train.images.shape == (60_000, 28, 28)
     assert test.images.shape == (10_000, 28, 28)
     assert train.images.dtype == np.uint8
     assert np.bincount(train.labels).tolist() == [5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949]
     assert np.bincount(test.labels).tolist() == [980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009]
-    assert train.images.mean() == pytest.approx(33.3184, abs=1e-4)  # 0.1307 of 255, as is well known
+    assert train.images.mean() == pytest.approx(33.3184, abs=1e-4)  # the well-known 0.1307 of 255
     assert str(train).startswith("MNIST train: 60,000 images of 28 x 28, from ")
 
 
-def test_a_batch_of_cifar10_is_read():
+def test_one_batch_of_cifar10():
     data = cifar10(directory=data_directory("cifar-10-batches-bin"))
     images, labels = data
     assert images.shape == (10_000, 32, 32, 3)
     assert np.bincount(labels).tolist() == [1005, 974, 1032, 1016, 999, 937, 1030, 1001, 1025, 981]
     assert data.name == "CIFAR-10 train, 1 of 5 batches"
-    assert labels[0] == 6  # a frog, whose first pixel is known
+    assert labels[0] == 6  # a frog
     assert images[0, 0, 0].tolist() == [59, 62, 63]
     assert images[0, 0, 1].tolist() == [43, 46, 45]
 
 
-def test_the_bundled_digits_are_digits_of_mnist():
-    sample, whole = mnist_sample(), mnist(directory=data_directory("mnist"))
+def test_bundled_digits_are_digits_of_mnist():
+    sample, mnist_ = mnist_sample(), mnist(directory=data_directory("mnist"))
     assert sample.images.shape == (5000, 28, 28)
     assert np.bincount(sample.labels).tolist() == 10 * [500]
-    known = {image.tobytes(): label for image, label in zip(whole.images, whole.labels, strict=True)}
+    known = {image.tobytes(): label for image, label in zip(mnist_.images, mnist_.labels, strict=True)}
     assert all(known[i.tobytes()] == k for i, k in zip(sample.images, sample.labels, strict=True))
 
 
-def test_the_photographs_are_in_colour():
+def test_photographs():
     data = photographs()
     assert data.images.shape == (2, 427, 640, 3)
     assert data.images.dtype == np.uint8
-    assert data.images.std(axis=3).max() > 50
+    assert data.images.std(axis=3).max() > 50  # in colour
     assert "scikit-learn" in str(data)
+    assert data.sha256 == photographs().sha256
+    assert data.facts()["images"] == [2, 427, 640, 3]
 
 
-def test_what_was_used_can_be_told_by_its_hash():
-    one, two = photographs(), photographs()
-    assert one.sha256 == two.sha256
-    assert one.facts()["images"] == [2, 427, 640, 3]
+# ---- search path ---------------------------------------------------------------------------
 
 
-# ---- where they are found ---------------------------------------------------------------------------
-
-
-def test_gzipped_and_plain_files_in_the_usual_folders(small, tmp_path):
+def test_gzipped_and_plain_files_in_the_usual_subfolders(small, tmp_path):
     folder, images, labels = small
-    for place in ("", "mnist", "MNIST/raw"):
-        root = tmp_path / f"root-{place.replace('/', '-')}"
-        shutil.copytree(folder, root / place)
+    for subfolder in ("", "mnist", "MNIST/raw"):
+        root = tmp_path / f"root-{subfolder.replace('/', '-')}"
+        shutil.copytree(folder, root / subfolder)
         read = mnist(directory=root, verify=False)
         assert (read.images == images).all()
         assert (read.labels == labels).all()
-        assert read.source == str(root / place)
+        assert read.source == str(root / subfolder)
     gz = tmp_path / "gz"
     gz.mkdir()
     for path in folder.iterdir():
@@ -129,7 +125,7 @@ def test_gzipped_and_plain_files_in_the_usual_folders(small, tmp_path):
     assert (mnist(directory=dotted, verify=False).images == images).all()
 
 
-def test_places_are_searched_in_their_order(small, tmp_path, monkeypatch):
+def test_order_of_the_search_path(small, tmp_path, monkeypatch):
     folder, *_ = small
     shutil.copytree(folder, tmp_path / "cache" / "mnist")
     assert mnist(verify=False).source == str(tmp_path / "cache" / "mnist")
@@ -137,15 +133,15 @@ def test_places_are_searched_in_their_order(small, tmp_path, monkeypatch):
     assert mnist(verify=False).source == str(folder)
     shutil.copytree(folder, tmp_path / "own")
     assert mnist(directory=tmp_path / "own", verify=False).source == str(tmp_path / "own")
-    assert mnist(directory=tmp_path, verify=False).source == str(folder)  # not there: the next place
-    (tmp_path / "own" / "train-labels-idx1-ubyte").unlink()  # half of it is as good as nothing
+    assert mnist(directory=tmp_path, verify=False).source == str(folder)  # the next directory
+    (tmp_path / "own" / "train-labels-idx1-ubyte").unlink()  # incomplete: the next directory
     assert mnist(directory=tmp_path / "own", verify=False).source == str(folder)
 
 
 @pytest.mark.parametrize(
     ("load", "file"), [(mnist, "train-images-idx3-ubyte.gz"), (cifar10, "data_batch_1.bin")]
 )
-def test_absent_and_offline_names_files_places_and_what_to_do(load, file, tmp_path, monkeypatch):
+def test_absent_data_without_a_network(load, file, tmp_path, monkeypatch):
     monkeypatch.setenv(fetch.VARIABLE, str(tmp_path / "environment"))
     with pytest.raises(FileNotFoundError) as caught:
         load(directory=tmp_path / "own")
@@ -160,7 +156,7 @@ def test_absent_and_offline_names_files_places_and_what_to_do(load, file, tmp_pa
     assert "Downloading" not in str(caught.value)
 
 
-def test_without_the_extra_it_says_how_to_get_it(monkeypatch):
+def test_missing_pooch_names_the_extra(monkeypatch):
     found = fetch.importlib.util.find_spec
     monkeypatch.setattr(
         fetch.importlib.util, "find_spec", lambda name: None if name == "pooch" else found(name)
@@ -170,12 +166,12 @@ def test_without_the_extra_it_says_how_to_get_it(monkeypatch):
 
 
 @pytest.mark.parametrize("load", [mnist, cifar10])
-def test_unknown_splits_are_listed(load):
+def test_unknown_split_is_rejected(load):
     with pytest.raises(ValueError, match="train, test, got 'valid'"):
         load("valid")
 
 
-# ---- fetching ---------------------------------------------------------------------------------------
+# ---- downloads ---------------------------------------------------------------------------------------
 
 
 class Mirror(SimpleHTTPRequestHandler):
@@ -185,12 +181,12 @@ class Mirror(SimpleHTTPRequestHandler):
 
 @pytest.fixture
 def mirrors(tmp_path):
-    """Three folders behind a real server: an empty one, one with wrong files, one with the right ones."""
+    """An HTTP server with three folders: an empty one, one with wrong files, one with the right ones."""
     root = tmp_path / "server"
     for name in ("empty", "wrong", "right"):
         (root / name).mkdir(parents=True)
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Mirror, directory=str(root)))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     base = f"http://127.0.0.1:{server.server_port}"
     yield root, tuple(f"{base}/{name}/" for name in ("empty", "wrong", "right"))
     server.shutdown()
@@ -207,7 +203,9 @@ def sha256(content):
     return hashlib.sha256(content).hexdigest()
 
 
-def test_mnist_is_fetched_from_the_first_mirror_with_the_right_bytes(mirrors, small, tmp_path, monkeypatch):
+def test_mnist_is_downloaded_from_the_first_mirror_with_the_right_contents(
+    mirrors, small, tmp_path, monkeypatch
+):
     root, urls = mirrors
     folder, images, _ = small
     plain = {path.name: path.read_bytes() for path in folder.iterdir()}
@@ -221,16 +219,16 @@ def test_mnist_is_fetched_from_the_first_mirror_with_the_right_bytes(mirrors, sm
     assert data.source == str(tmp_path / "cache" / "mnist")
     assert sorted(path.name for path in (tmp_path / "cache" / "mnist").iterdir()) == sorted(
         f"{name}.gz" for name in plain
-    )  # nothing half done is left
-    monkeypatch.setattr(mnist_files, "MIRRORS", ())  # and is found there the next time
+    )  # no partial file is left
+    monkeypatch.setattr(mnist_files, "MIRRORS", ())  # the next call finds it in the cache
     assert (mnist().images == images).all()
 
 
-def test_mirrors_that_give_wrong_bytes_leave_nothing(mirrors, small, tmp_path, monkeypatch):
+def test_wrong_contents_of_mirrors_are_not_kept(mirrors, small, tmp_path, monkeypatch):
     root, urls = mirrors
     folder, *_ = small
     serve(root, {f"{path.name}.gz": gzip.compress(path.read_bytes()) for path in folder.iterdir()})
-    monkeypatch.setattr(mnist_files, "MIRRORS", urls)  # but the published hashes are others
+    monkeypatch.setattr(mnist_files, "MIRRORS", urls)  # the published hashes are different
     with pytest.raises(FileNotFoundError) as caught:
         mnist()
     assert str(caught.value).count("\n  http://127.0.0.1") == 3
@@ -248,7 +246,7 @@ def cifar_archive(batches):
     return packed.getvalue()
 
 
-def test_cifar10_is_fetched_and_unpacked(mirrors, tmp_path, monkeypatch):
+def test_cifar10_is_downloaded_and_extracted(mirrors, tmp_path, monkeypatch):
     root, urls = mirrors
     batches = {name: cifar_bytes(3, seed) for seed, name in enumerate(cifar10_files.BATCHES)}
     archive = cifar_archive(batches)
@@ -266,7 +264,7 @@ def test_cifar10_is_fetched_and_unpacked(mirrors, tmp_path, monkeypatch):
     assert not (tmp_path / "cache" / "cifar-10-binary.tar.gz").exists()
 
 
-def test_an_archive_with_a_changed_batch_is_not_unpacked(tmp_path, monkeypatch):
+def test_archive_with_a_changed_batch_is_not_extracted(tmp_path, monkeypatch):
     batches = {name: cifar_bytes(3, seed) for seed, name in enumerate(cifar10_files.BATCHES)}
     monkeypatch.setattr(cifar10_files, "BATCHES", {name: sha256(b) for name, b in batches.items()})
     batches["test_batch.bin"] = batches["test_batch.bin"][:-1] + b"x"
@@ -276,7 +274,7 @@ def test_an_archive_with_a_changed_batch_is_not_unpacked(tmp_path, monkeypatch):
     assert [path.name for path in tmp_path.iterdir()] == ["archive.tar.gz"]
 
 
-def test_an_archive_completes_a_folder_that_has_some_batches(tmp_path, monkeypatch):
+def test_archive_completes_a_folder_with_some_batches(tmp_path, monkeypatch):
     batches = {name: cifar_bytes(3, seed) for seed, name in enumerate(cifar10_files.BATCHES)}
     monkeypatch.setattr(cifar10_files, "BATCHES", {name: sha256(b) for name, b in batches.items()})
     (tmp_path / "archive.tar.gz").write_bytes(cifar_archive(batches))
@@ -286,14 +284,14 @@ def test_an_archive_completes_a_folder_that_has_some_batches(tmp_path, monkeypat
     assert {path.name for path in (tmp_path / "folder").iterdir()} == set(batches)
 
 
-def test_the_first_place_with_any_batch_is_taken(tmp_path):
-    for place, name in (("own", "data_batch_2.bin"), ("cache", "data_batch_1.bin")):
-        (tmp_path / place).mkdir()
-        (tmp_path / place / name).write_bytes(cifar_bytes(3))
+def test_first_directory_with_any_batch_is_used(tmp_path):
+    for folder, name in (("own", "data_batch_2.bin"), ("cache", "data_batch_1.bin")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / name).write_bytes(cifar_bytes(3))
     assert cifar10(directory=tmp_path / "own", verify=False).source == str(tmp_path / "own")
 
 
-# ---- damage -----------------------------------------------------------------------------------------
+# ---- damaged files -----------------------------------------------------------------------------------------
 
 
 def cifar_bytes(count, seed=0):
@@ -312,25 +310,25 @@ def test_colour_planes_become_pixels(tmp_path):
     assert labels.tolist() == [7]
 
 
-def test_a_changed_byte_is_noticed(small):
+def test_changed_contents_are_rejected(small):
     folder, *_ = small
     with pytest.raises(DamagedFile, match=r"train-images.*SHA-256.*expected ba891046.*verify=False"):
         mnist(directory=folder)
 
 
-def test_images_and_labels_must_belong_together(small):
+def test_images_and_labels_must_match(small):
     folder, *_ = small
     (folder / "train-labels-idx1-ubyte").write_bytes(idx_bytes(np.zeros(9, np.uint8)))
     with pytest.raises(DamagedFile, match=r"10 images.*9 labels"):
         mnist(directory=folder, verify=False)
 
 
-def test_a_shortened_cifar_batch_is_named_with_its_size(tmp_path):
+def test_damaged_cifar_batches_are_rejected(tmp_path):
     (tmp_path / "data_batch_1.bin").write_bytes(cifar_bytes(3)[:-1])
     with pytest.raises(DamagedFile, match=r"data_batch_1.bin.*9,218 bytes, expected a multiple of 3,073"):
         cifar10(directory=tmp_path)
     (tmp_path / "data_batch_1.bin").write_bytes(cifar_bytes(3))
-    with pytest.raises(DamagedFile, match="SHA-256"):  # whole records, but fewer
+    with pytest.raises(DamagedFile, match="SHA-256"):  # complete records, but too few
         cifar10(directory=tmp_path)
     (tmp_path / "data_batch_1.bin").write_bytes(b"\x0a" + cifar_bytes(3)[1:])
     with pytest.raises(DamagedFile, match="image 0 has the label 10"):
@@ -338,7 +336,7 @@ def test_a_shortened_cifar_batch_is_named_with_its_size(tmp_path):
 
 
 IDX = idx_bytes(RANDOM.integers(0, 256, (5, 4, 3), np.uint8))
-ABSURD = [
+WRONG_SHAPES = [
     (2**32 - 1,) * 3,
     (2**31, 28, 28),
     (0, 28, 28),
@@ -350,23 +348,28 @@ ABSURD = [
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzipped"])
-def test_damaged_idx_files_are_refused_without_a_crash(tmp_path, pack):
-    """Cut at every length, a byte too many, every header byte flipped, absurd dimensions."""
+def test_damaged_idx_files_are_rejected(tmp_path, pack):
+    """Truncated at every length, one byte too long, header bytes flipped, wrong dimensions."""
     path = tmp_path / "train-images-idx3-ubyte"
-    limit = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss + (64 << 10)  # KiB
     damaged = [pack(IDX[:n]) for n in range(len(IDX))] + [pack(IDX + b"\0")]
     damaged += [pack(IDX[:k] + bytes([IDX[k] ^ bit]) + IDX[k + 1 :]) for k in range(16) for bit in (1, 128)]
-    damaged += [pack(IDX[:4] + b"".join(n.to_bytes(4, "big") for n in shape) + IDX[16:]) for shape in ABSURD]
-    for content in damaged:
-        path.write_bytes(content)
-        with pytest.raises(DamagedFile, match="train-images-idx3-ubyte"):
-            read_idx(path, dimensions=3)
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < limit
+    damaged += [
+        pack(IDX[:4] + b"".join(n.to_bytes(4, "big") for n in shape) + IDX[16:]) for shape in WRONG_SHAPES
+    ]
+    tracemalloc.start()
+    try:
+        for content in damaged:
+            path.write_bytes(content)
+            with pytest.raises(DamagedFile, match="train-images-idx3-ubyte"):
+                read_idx(path, dimensions=3)
+        assert tracemalloc.get_traced_memory()[1] < 8 << 20
+    finally:
+        tracemalloc.stop()
     path.write_bytes(pack(IDX))
     assert read_idx(path, dimensions=3).shape == (5, 4, 3)
 
 
-def test_damaged_gzip_files_are_refused_without_a_crash(tmp_path):
+def test_damaged_gzip_files_are_rejected(tmp_path):
     path = tmp_path / "images.gz"
     whole = gzip.compress(IDX, mtime=0)
     for n in range(len(whole)):
@@ -380,25 +383,26 @@ def test_damaged_gzip_files_are_refused_without_a_crash(tmp_path):
                 read = read_idx(path, dimensions=3)
             except DamagedFile:
                 continue
-            assert idx_bytes(read) == IDX  # a byte that says nothing about the contents, such as the time
+            assert idx_bytes(read) == IDX  # the byte does not affect the contents, for example the time
 
 
-def test_a_small_file_that_unpacks_to_gigabytes_is_refused(tmp_path):
-    """The header says ten bytes; what follows is a gigabyte of zeros, gzipped to one megabyte."""
+def test_decompression_bomb_is_not_decompressed(tmp_path):
+    """The header announces ten bytes; 64 MiB of zeros follow, compressed to 64 KiB."""
     path = tmp_path / "bomb.gz"
-    with gzip.open(path, "wb", compresslevel=9) as file:
-        file.write(bytes([0, 0, 8, 1]) + (10).to_bytes(4, "big"))
-        for _ in range(1024):
-            file.write(bytes(1 << 20))
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    with pytest.raises(DamagedFile, match="more"):
-        read_idx(path, dimensions=1)
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 64 << 10
+    with gzip.open(path, "wb", compresslevel=1) as file:
+        file.write(bytes([0, 0, 8, 1]) + (10).to_bytes(4, "big") + bytes(64 << 20))
+    tracemalloc.start()
+    try:
+        with pytest.raises(DamagedFile, match="more"):
+            read_idx(path, dimensions=1)
+        assert tracemalloc.get_traced_memory()[1] < 8 << 20
+    finally:
+        tracemalloc.stop()
 
 
-def test_random_bytes_are_no_data_set(tmp_path):
-    path = tmp_path / "junk"
-    for seed in range(300):
+def test_random_bytes_are_rejected(tmp_path):
+    path = tmp_path / "random"
+    for seed in range(60):
         random = np.random.default_rng(seed)
         content = random.integers(0, 256, random.integers(0, 400), np.uint8).tobytes()
         path.write_bytes(

@@ -1,4 +1,4 @@
-"""Streams: the same samples however they are read; what is refused; iterables of every kind."""
+"""Streams: samples do not depend on how they are read; invalid arguments are rejected."""
 
 import copy
 import hashlib
@@ -50,7 +50,7 @@ def first_of(samples):
 
 @pytest.mark.parametrize("make", STREAMS.values(), ids=STREAMS)
 @given(cuts=st.lists(st.integers(0, 40), max_size=8))
-def test_any_portions_give_the_same_bits(make, cuts):
+def test_samples_do_not_depend_on_chunk_sizes(make, cuts):
     whole = first_of(make().read(200))
     stream = make()
     parts = [first_of(stream.read(n)) for n in [*cuts, 200 - min(sum(cuts), 200)]]
@@ -60,7 +60,7 @@ def test_any_portions_give_the_same_bits(make, cuts):
 
 @pytest.mark.parametrize("make", STREAMS.values(), ids=STREAMS)
 @given(t=st.integers(0, 150))
-def test_seeking_gives_what_reading_would(make, t):
+def test_seek_equals_reading_up_to_there(make, t):
     stream = make()
     whole = first_of(stream.read(200))
     again = first_of(stream.seek(t).read(20))
@@ -69,7 +69,7 @@ def test_seeking_gives_what_reading_would(make, t):
 
 
 @pytest.mark.parametrize("name", [name for name in STREAMS if name != "iterated"])
-def test_any_number_of_threads_gives_the_same_bits(name):
+def test_samples_do_not_depend_on_threads(name):
     stream = STREAMS[name]()
     whole = stream.draw(0, 4000).x
     with ThreadPoolExecutor(4) as pool:
@@ -86,9 +86,9 @@ def rows_from_files(folder):
     return [rows_from_file(folder / f"a.{kind}") for kind in ("npy", "csv", "parquet")]
 
 
-def test_copies_and_pickles_read_on_by_themselves(tmp_path):
+def test_copies_and_pickles_are_independent(tmp_path):
     for stream in [*rows_from_files(tmp_path), *(make() for make in STREAMS.values())]:
-        list(chunks_ahead(stream, 0, 50, 1000, 0))  # which leaves a thread and a reader
+        list(chunks_ahead(stream, 0, 50, 1000, 0))  # leaves a thread and an open reader
         stream.seek(100)
         expected = first_of(stream.read(20)).tobytes()
         stream.seek(100)
@@ -97,7 +97,7 @@ def test_copies_and_pickles_read_on_by_themselves(tmp_path):
             assert (stream.position, other.position) == (100, 120)
 
 
-def test_what_can_be_read_only_once_has_no_copy():
+def test_single_pass_sources_cannot_be_copied():
     with pytest.raises(TypeError, match="can be read only once"):
         copy.copy(rows_from_pipe(io.BytesIO(b"1,2\n3,4\n")))
     with pytest.raises(TypeError, match="gives each item only once"):
@@ -105,12 +105,12 @@ def test_what_can_be_read_only_once_has_no_copy():
 
 
 @pytest.mark.parametrize("make", STREAMS.values(), ids=STREAMS)
-def test_equal_streams_describe_themselves_equally(make):
+def test_equal_streams_have_equal_descriptions(make):
     assert make().describe() == make().describe()
 
 
-def test_different_streams_describe_themselves_differently():
-    others = [
+def test_different_streams_have_different_descriptions():
+    streams = [
         Patches(IMAGES, 5, seed=3),
         Patches(IMAGES, 5, seed=4),
         Patches(IMAGES, 4, seed=3),
@@ -125,12 +125,12 @@ def test_different_streams_describe_themselves_differently():
         Rows(np.ones((3, 2)), shuffle=True),
         Rows(np.ones((3, 2)), sample_width=np.ones(3)),
     ]
-    described = [str(stream.describe()) for stream in others]
+    described = [str(stream.describe()) for stream in streams]
     assert len(set(described)) == len(described)
 
 
-# SHA-256, first half, of 1000 samples around number 2^32, as every machine must give them
-SAME_BITS_EVERYWHERE = {
+# first half of the SHA-256 of 1000 samples around number 2^32, the same on every machine
+DIGESTS = {
     "patches": "1d0b5be54ea724514a38d6ef278f5747",
     "neighbourhoods": "102f825e0bf16b76d694ccf200a91936",
     "rows": "dc20928e08cb83ea2b68412f60c24c0a",
@@ -140,8 +140,8 @@ SAME_BITS_EVERYWHERE = {
 }
 
 
-@pytest.mark.parametrize("name", SAME_BITS_EVERYWHERE)
-def test_samples_are_the_same_bits_on_every_machine(name):
+@pytest.mark.parametrize("name", DIGESTS)
+def test_samples_are_identical_on_every_machine(name):
     pixels = (np.arange(9 * 12 * 12 * 3, dtype=np.uint32) * 2654435761 >> 24).astype(np.uint8)
     images = pixels.reshape(9, 12, 12, 3)
     drift = {"noise": 0.1, "drift": 0.2, "period": 500, "new_every": 100}
@@ -156,39 +156,39 @@ def test_samples_are_the_same_bits_on_every_machine(name):
     samples = stream.seek(2**32 - 500).read(1000)
     parts = samples if isinstance(samples, tuple) else (samples,)
     digest = hashlib.sha256(b"".join(np.ascontiguousarray(part).tobytes() for part in parts)).hexdigest()
-    assert digest[:32] == SAME_BITS_EVERYWHERE[name]
+    assert digest[:32] == DIGESTS[name]
 
 
 # ---- images -----------------------------------------------------------------------------------------
 
 
-def test_classes_limit_the_images():
+def test_only_images_of_the_classes_are_drawn():
     marked = np.repeat(np.arange(6, dtype=np.uint8), 144).reshape(6, 12, 12)
     drawn = np.rint(Patches(marked, 5, 0, LABELS, [0, 2]).read(500) * 255)
     assert set(np.unique(drawn)) == {0, 2, 3, 5}
     assert set(np.unique(np.rint(Patches(marked, 5, 0, LABELS, classes=1).read(500) * 255))) == {1, 4}
 
 
-def test_bytes_are_scaled_and_floats_are_not():
+def test_uint8_is_scaled_and_float_is_not():
     assert Patches(np.full((1, 5, 5), 255, np.uint8), 5).read(1).max() == 1
     assert Patches(np.full((1, 5, 5), 51, np.uint8), 5, dtype=np.float64).read(1)[0, 0] == 51 / 255
     assert Patches(np.full((1, 5, 5), -2.5), 5).read(1).max() == -2.5
 
 
-def test_colours_of_a_pixel_stay_together():
+def test_channels_of_a_pixel_are_adjacent():
     image = np.arange(4 * 4 * 3, dtype=np.uint8).reshape(1, 4, 4, 3)
     patch = np.rint(Patches(image, 4).read(1) * 255).reshape(4, 4, 3)
     assert (patch == image[0]).all()
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "message"),
     [
         ({"images": np.zeros((5, 5), np.uint8)}, r"\(n, height, width\).*got shape \(5, 5\).*images\[None\]"),
         ({"images": np.zeros((0, 5, 5), np.uint8)}, "shape"),
         ({"images": np.zeros((9, 784), np.uint8)}, r"got shape \(9, 784\)"),
         ({"images": np.zeros((2, 3, 32, 32), np.uint8)}, "channels must come last"),
-        ({"images": ImageSet(IMAGES, LABELS, "a", "b")}, r"a whole data set. Pass its .images"),
+        ({"images": ImageSet(IMAGES, LABELS, "a", "b")}, r"a data set. Pass its .images"),
         ({"images": [np.zeros((5, 5)), np.zeros((6, 5))]}, "different sizes"),
         ({"images": "folder/"}, "got shape"),
         ({"images": np.zeros((2, 5, 5), np.int32)}, "uint8.*got int32"),
@@ -199,34 +199,32 @@ def test_colours_of_a_pixel_stay_together():
         ({"seed": -1}, "seed"),
         ({"seed": 1 << 64}, "below 2\\^64"),
         ({"classes": 3}, "classes need labels"),
-        ({"labels": LABELS, "classes": 7}, r"no image has a label of \[7\]; there are \[0, 1, 2\]"),
+        ({"labels": LABELS, "classes": 7}, r"no image has a label of \[7\]; the labels are \[0, 1, 2\]"),
         ({"labels": LABELS, "classes": []}, "no image has a label"),
-        ({"labels": LABELS[:3], "classes": 1}, "one for each of the 6 images"),
+        ({"labels": LABELS[:3], "classes": 1}, r"shape \(6,\), one for each image"),
         ({"dtype": np.int32}, "dtype must be one of float32, float64"),
     ],
 )
-def test_what_cannot_be_drawn_from_is_refused(arguments, says):
-    with pytest.raises(ValueError, match=says):
+def test_invalid_arguments_of_patches_are_rejected(arguments, message):
+    with pytest.raises(ValueError, match=message):
         Patches(**{"images": IMAGES, "size": 5, **arguments})
 
 
-def test_classes_may_be_words():
-    words = np.array(["one", "two", "three"] * 2)
-    assert len(Patches(IMAGES, 5, labels=words, classes="two").read(3)) == 3
-    with pytest.raises(
-        ValueError, match=r"no image has a label of \['four'\]; there are \['one', 'three', 'two'\]"
-    ):
-        Patches(IMAGES, 5, labels=words, classes=["one", "four"])
-    with pytest.raises(ValueError, match=r"no image has a label of \['1'\]; there are \[0, 1, 2\]"):
+def test_classes_may_be_strings():
+    names = np.array(["one", "two", "three"] * 2)
+    assert len(Patches(IMAGES, 5, labels=names, classes="two").read(3)) == 3
+    with pytest.raises(ValueError, match=r"label of \['four'\]; the labels are \['one', 'three', 'two'\]"):
+        Patches(IMAGES, 5, labels=names, classes=["one", "four"])
+    with pytest.raises(ValueError, match=r"label of \['1'\]; the labels are \[0, 1, 2\]"):
         Patches(IMAGES, 5, labels=LABELS, classes=["1"])
 
 
-def test_bytes_as_floats_are_warned_of():
-    with pytest.warns(UserWarning, match="taken as they are, here up to 255. .*divide them by 255"):
+def test_bytes_stored_as_floats_give_a_warning():
+    with pytest.warns(UserWarning, match="not scaled, and these reach 255.*divide them by 255"):
         Patches(IMAGES.astype(np.float32), 5)
 
 
-def test_neighbours_need_a_pixel_around():
+def test_neighbourhoods_need_a_margin_of_one_pixel():
     Neighbourhoods(IMAGES, 10, 0.1)
     with pytest.raises(ValueError, match="at most 10"):
         Neighbourhoods(IMAGES, 11, 0.1)
@@ -237,34 +235,34 @@ def test_neighbours_need_a_pixel_around():
 # ---- rows -------------------------------------------------------------------------------------------
 
 
-def test_every_pass_is_a_new_order_of_all_rows():
+def test_each_pass_is_a_new_order_of_all_rows():
     stream = Rows(np.arange(50.0)[:, None], shuffle=True, seed=1)
     passes = [stream.read(50).ravel() for _ in range(4)]
-    for one in passes:
-        assert sorted(one) == list(range(50))
+    for order in passes:
+        assert sorted(order) == list(range(50))
     assert all((a != b).any() for a, b in itertools.combinations(passes, 2))
 
 
 def test_orders_are_uniform():
-    """Three rows have six orders; each comes equally often over the passes."""
+    """Three rows have six orders, which are equally frequent."""
     x = Rows(np.arange(3.0)[:, None], shuffle=True, seed=2).read(3 * 6000).reshape(6000, 3)
     counts = np.unique(x, axis=0, return_counts=True)[1]
     assert len(counts) == 6
     assert ((counts - 1000) ** 2 / 1000).sum() < 25  # chi-squared with 5 degrees of freedom
 
 
-def test_rows_end_after_their_passes():
+def test_rows_end_after_the_last_pass():
     stream = Rows(np.arange(3.0)[:, None], passes=2)
     assert len(stream.read(100)) == 6
     assert len(stream.read(100)) == 0
 
 
-def test_rows_bring_their_widths_along():
+def test_widths_are_shuffled_with_their_rows():
     x, widths = Rows(np.arange(4.0)[:, None], shuffle=True, seed=5, sample_width=np.arange(4) / 10).read(8)
     assert (x.ravel() / 10 == widths).all()
 
 
-def test_frames_are_tables_with_names():
+def test_data_frames_give_feature_names():
     frame = pd.DataFrame({"a": pd.array([1, None, 3], "Int64"), "b": [0.5, 1.5, 2.5]})
     stream = Rows(frame)
     assert stream.feature_names == ["a", "b"]
@@ -273,18 +271,18 @@ def test_frames_are_tables_with_names():
         Rows(frame.assign(name="x"))
 
 
-def test_masked_values_are_not_learned_unseen():
+def test_masked_arrays_are_rejected():
     with pytest.raises(ValueError, match=r"masked: use X.filled"):
         Rows(np.ma.masked_less(np.zeros((3, 2)), 1))
 
 
-def test_samples_too_far_on_are_refused():
+def test_seek_beyond_2_to_62_is_rejected():
     with pytest.raises(ValueError, match="below 2\\^62"):
         Rows(np.zeros((3, 2))).seek(1 << 62)
 
 
 @pytest.mark.parametrize("bad", [np.zeros(3), np.zeros((0, 2)), [["a", "b"]], np.zeros((2, 2, 2))])
-def test_what_is_no_table_is_refused(bad):
+def test_other_shapes_than_tables_are_rejected(bad):
     with pytest.raises(ValueError, match="X must"):
         Rows(bad)
 
@@ -296,7 +294,7 @@ def test_what_is_no_table_is_refused(bad):
     good=st.lists(st.booleans(), max_size=12),
     cut=st.integers(0, 14),
 )
-def test_cutting_a_chunk_keeps_every_row_in_its_place(good, cut):
+def test_cut_keeps_the_order_of_rows(good, cut):
     numbers = np.arange(len(good))
     x = numbers[np.array(good, bool)].astype(float)[:, None]
     bad = tuple(BadRow(int(k), "row {row}") for k in numbers[~np.array(good, bool)])
@@ -312,7 +310,7 @@ def test_cutting_a_chunk_keeps_every_row_in_its_place(good, cut):
 
 
 @pytest.mark.parametrize("every", [1, 7, 1000, 10**9])
-def test_chunks_ahead_never_reach_over_a_mark(every):
+def test_chunks_end_at_multiples_of_every(every):
     stream = Rows(np.arange(40_000.0)[:, None], passes=1)
     at = 5
     for chunk in chunks_ahead(stream, 5, 3000, every, 5):
@@ -322,7 +320,7 @@ def test_chunks_ahead_never_reach_over_a_mark(every):
     assert at == 3000
 
 
-def test_an_error_in_the_second_thread_reaches_the_first():
+def test_error_in_the_prefetching_thread_is_raised():
     class Broken(Stream):
         def draw(self, first, count):
             raise RuntimeError("broken")

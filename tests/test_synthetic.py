@@ -1,4 +1,4 @@
-"""Made-up samples are what they say."""
+"""Synthetic streams have the documented statistics."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ import pytest
 from gaussian_neurons.datasets.synthetic import Drifting, Mixture, TwoMoons
 
 
-def test_a_mixture_is_what_it_says():
+def test_mixture_has_the_given_centers_spread_and_noise():
     stream = Mixture(4, 3, seed=1, spread=0.02, noise=0.2, dtype=np.float64)
     x, labels = stream.read_labelled(40_000)
     assert x.dtype == np.float64
@@ -24,7 +24,7 @@ def test_a_mixture_is_what_it_says():
     assert gaps.min() >= 6 * 0.02
 
 
-def test_clusters_drift_there_and_back():
+def test_drift_goes_away_and_returns():
     stream = Mixture(3, seed=1, drift=0.3, period=1000)
     assert stream.centers_at(0) == pytest.approx(stream.places)
     assert stream.centers_at(1000) == pytest.approx(stream.places)
@@ -34,7 +34,7 @@ def test_clusters_drift_there_and_back():
     assert np.abs(x - stream.centers_at(500)[labels]).max() < 0.15
 
 
-def test_clusters_come_one_after_the_other():
+def test_clusters_appear_one_after_the_other():
     stream = Mixture(5, seed=1, new_every=100)
     _, labels = stream.read_labelled(1000)
     for part in range(10):
@@ -44,7 +44,7 @@ def test_clusters_come_one_after_the_other():
     assert stream.position == 1000
 
 
-def test_a_cluster_goes_straight_all_its_life():
+def test_drifting_cluster_moves_along_a_straight_path():
     stream = Drifting(1, seed=1, life=1000, gone=0.0)
     (begin,) = (t for t in range(1, 1001) if stream.labels_at(t) != stream.labels_at(t - 1))
     (label,) = stream.labels_at(begin)
@@ -53,11 +53,11 @@ def test_a_cluster_goes_straight_all_its_life():
     assert np.linalg.norm(places[3] - places[0]) > 0.1
     assert stream.labels_at(begin + 999) == label
     assert stream.labels_at(begin + 1000) == label + 1
-    assert stream.centers_at(begin + 16_000) == pytest.approx(places[:1])  # by then another, on the same way
+    assert stream.centers_at(begin + 16_000) == pytest.approx(places[:1])  # another cluster on the same path
     assert stream.labels_at(begin + 16_000) == label + 16
 
 
-def test_drifting_samples_lie_around_what_is_there():
+def test_drifting_samples_are_around_the_present_clusters():
     stream = Drifting(5, seed=1, spread=0.02, noise=0.2, life=10_000, dtype=np.float64)
     x, labels = stream.seek(35_000).read_labelled(500)
     assert (labels == -1).mean() == pytest.approx(0.2, abs=0.06)
@@ -69,36 +69,37 @@ def test_drifting_samples_lie_around_what_is_there():
         assert own.mean(axis=0) == pytest.approx(center, abs=0.01)
 
 
-def test_clusters_come_and_go_and_keep_apart():
+def test_drifting_clusters_vanish_and_stay_apart():
     stream = Drifting(6, seed=2, life=1000, gone=0.4)
     seen: dict[int, list[int]] = {}
-    for t in range(0, 20_000, 10):
+    step = 50
+    for t in range(0, 20_000, step):
         labels, centers = stream.labels_at(t), stream.centers_at(t)
         gaps = np.linalg.norm(centers[:, None] - centers, axis=2) + np.eye(len(centers))
         assert gaps.min() >= 6 * stream.spread - 1e-9
         assert 1 <= len(labels) <= 6
         for label in labels.tolist():
             seen.setdefault(label, []).append(t)
-    lives = [times[-1] - times[0] + 10 for times in seen.values()]
+    lives = [times[-1] - times[0] + step for times in seen.values()]
     assert max(lives) <= 1000
-    assert min(lives[6:-6]) < 400  # some are gone early
-    assert all(len(times) * 10 == life for times, life in zip(seen.values(), lives, strict=True))
+    assert min(lives[6:-6]) < 400
+    assert all(len(times) * step == life for times, life in zip(seen.values(), lives, strict=True))
 
 
-def test_other_precisions_are_refused():
+def test_other_precisions_are_rejected():
     for make in (Mixture, Drifting, TwoMoons):
         with pytest.raises(ValueError, match="dtype must be one of float32, float64"):
             make(dtype=int)
 
 
-def test_clusters_that_do_not_fit_are_refused():
+def test_too_many_clusters_are_rejected():
     with pytest.raises(ValueError, match="do not fit into the unit box"):
         Mixture(50, spread=0.1)
-    with pytest.raises(ValueError, match="cannot move about in the unit box"):
+    with pytest.raises(ValueError, match="do not fit into the unit box"):
         Drifting(50, spread=0.1)
 
 
-def test_moons_are_half_circles():
+def test_moons_are_uniform_half_circles():
     x, moon = TwoMoons(seed=2, spread=0.0, dtype=np.float64).read_labelled(5000)
     assert moon.mean() == pytest.approx(0.5, abs=0.03)
     assert (x[moon == 0] ** 2).sum(axis=1) == pytest.approx(1)

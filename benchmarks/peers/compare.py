@@ -1,15 +1,15 @@
-"""Has anything become slower between two results of this benchmark?
+"""Compare two results of this benchmark: has anything become slower?
 
     make bench-compare A=old.json B=new.json
     make bench-compare old.json new.json
     python -m benchmarks.peers.compare old.json new.json --only ours --tolerance 0.05
 
-Machines differ from run to run, so ratios of time are also told "corrected": divided by the median ratio of
-the others, of those with the same version and settings in both files. Above 1 is worse in every ratio. It is
-a regression where a figure of ours, corrected, is worse by more than the tolerance and the middle halves of
-the turns lie apart.
+The speed of a machine varies between runs. "Corrected" ratios of time are therefore divided by the median
+ratio of the peers with the same version and settings in both files. A ratio above 1 is worse. A figure of
+ours is a regression if its corrected ratio is worse by more than the tolerance and the interquartile ranges
+of the turns do not overlap.
 
-Ends with status 0, with 1 after a regression, with 2 where there is nothing to compare.
+The exit status is 0, 1 after a regression, or 2 if there is nothing to compare.
 """
 
 import argparse
@@ -24,18 +24,18 @@ from benchmarks.peers.kernels import points
 from benchmarks.peers.results import Results, Spread
 from benchmarks.peers.words import aligned, number
 
-SMALL = 1.0  # MiB more that are no news
+SMALL = 1.0  # MiB; smaller changes of memory are ignored
 HEAD = ("", "system", "on", "before", "after", "ratio", "corrected", "")
-Figures = dict[tuple[str, str], Spread]  # system, and where
+Figures = dict[tuple[str, str], Spread]  # keys: system, and workload or shape
 
 
 class Unusable(Exception):
-    """Two files that cannot be compared, and why."""
+    """Why two files cannot be compared."""
 
 
 @dataclass(frozen=True)
 class Change:
-    """One figure in both files. Ratios above 1 are worse."""
+    """A figure in both files. A ratio above 1 is worse."""
 
     what: str
     system: str
@@ -45,14 +45,14 @@ class Change:
     ratio: float
     corrected: float
     ours: bool
-    apart: bool  # the middle halves, corrected, do not meet
+    apart: bool  # the corrected interquartile ranges do not overlap
 
     def regressed(self, tolerance: float) -> bool:
-        """Ours, worse by more than that, and not by chance."""
+        """Whether this is a figure of ours that is significantly worse."""
         return self.ours and self.apart and self.corrected > 1 + tolerance
 
     def verdict(self, tolerance: float) -> str:
-        """In a word or two."""
+        """The result in a word."""
         if 1 / (1 + tolerance) <= self.corrected <= 1 + tolerance:
             return "same"
         if not self.apart:
@@ -63,13 +63,13 @@ class Change:
 
 
 def read(path: Path) -> Results:
-    """What is in a file, or a message."""
+    """Read a file; raises Unusable if that fails."""
     try:
         return Results.read(path)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise Unusable(
-            f"{path} cannot be read: {type(error).__name__}: {error}. Expected is a file that "
-            "`make bench-peers` wrote. Name such a file, or run that again with the code in question."
+            f"{path} cannot be read: {type(error).__name__}: {error}. Pass a file that `make bench-peers` "
+            "has written."
         ) from error
 
 
@@ -77,7 +77,7 @@ def read(path: Path) -> Results:
 
 
 def _times(results: Results) -> Figures:
-    """Microseconds a sample."""
+    """Microseconds per sample."""
     return {pair: Spread.of(results.microseconds(*pair)) for pair in results.measured()}
 
 
@@ -87,12 +87,12 @@ def _memory(results: Results) -> Figures:
 
 
 def _imports(results: Results) -> Figures:
-    """Times what NumPy and scikit-learn take, measured in turn."""
+    """Import times, as ratios to those of NumPy and scikit-learn."""
     return _spreads(((it.system, ""), it.seconds / it.base) for it in results.imports)
 
 
 def _kernels(results: Results) -> Figures:
-    """The share of the peak."""
+    """Shares of the peak."""
     return {
         ("the core", f"K={it.K} D={it.D} {it.precision} {it.instruction_set}"): it.share
         for it in points(results.kernels)
@@ -110,7 +110,7 @@ def _spreads(pairs: Iterable[tuple[tuple[str, str], float]]) -> Figures:
 
 
 def machine(a: Results, b: Results) -> tuple[float, int]:
-    """How much slower the machine was in b, by how many figures of others that did not change."""
+    """How much slower the machine was in b, and the number of unchanged figures that tell it."""
     before, after = _times(a), _times(b)
     same = {key for key, it in a.systems.items() if it.kind != "ours" and it == b.systems.get(key)}
     ratios = [after[key].middle / before[key].middle for key in before if key in after and key[0] in same]
@@ -118,10 +118,10 @@ def machine(a: Results, b: Results) -> tuple[float, int]:
 
 
 def changes(a: Results, b: Results, factor: float) -> list[Change]:
-    """Every figure that both have."""
+    """All figures that are in both."""
     found = []
     kinds: list[tuple[str, Callable[[Results], Figures], float]] = [
-        ("µs a sample", _times, factor),
+        ("µs per sample", _times, factor),
         ("memory, MiB", _memory, 1.0),
         ("import / base", _imports, 1.0),
         ("share of peak", _kernels, 1.0),
@@ -134,10 +134,10 @@ def changes(a: Results, b: Results, factor: float) -> list[Change]:
     return found
 
 
-def gone(a: Results, b: Results) -> list[tuple[str, str]]:
-    """Systems of ours and where they were measured, in a and no longer in b, though b has the place."""
-    missing = [key for key in _times(a) if key not in _times(b) and _is_ours(a, key[0])]
-    return [(system, where) for system, where in missing if where in b.workloads]
+def missing(a: Results, b: Results) -> list[tuple[str, str]]:
+    """Our systems and workloads that are in a and missing in b, although b has the workload."""
+    after = _times(b)
+    return [key for key in _times(a) if key not in after and _is_ours(a, key[0]) and key[1] in b.workloads]
 
 
 def _is_ours(results: Results, system: str) -> bool:
@@ -148,7 +148,7 @@ def _is_ours(results: Results, system: str) -> bool:
 def _change(
     what: str, key: tuple[str, str], before: Spread, after: Spread, divisor: float, ours: bool
 ) -> Change:
-    old, new = (after, before) if what == "share of peak" else (before, after)  # there, more is better
+    old, new = (after, before) if what == "share of peak" else (before, after)  # a larger share is better
     ratio = new.middle / old.middle if old.middle > 0 else inf if new.middle > 0 else 1.0
     apart = new.low / divisor > old.high or new.high / divisor < old.low
     if what == "memory, MiB":
@@ -157,7 +157,7 @@ def _change(
 
 
 def table(found: Sequence[Change], tolerance: float) -> str:
-    """Regressions first, then the worst first."""
+    """The table of changes: regressions first, then by ratio."""
     order = sorted(found, key=lambda it: (not it.regressed(tolerance), -it.corrected))
     rows = [
         (
@@ -176,68 +176,67 @@ def table(found: Sequence[Change], tolerance: float) -> str:
 
 
 def verdict(found: Sequence[Change], factor: float, others: int, tolerance: float) -> str:
-    """One sentence."""
+    """The summary in one sentence."""
     ours = [it for it in found if it.ours]
     bad = [it for it in ours if it.regressed(tolerance)]
     if others:
-        speed = f"the machine took {factor:.3f} times as long (the median of {others} ratios of others)"
+        speed = f"the machine took {factor:.3f} times as long (the median of {others} ratios of peers)"
     else:
-        speed = "no other system is the same in both files, so the machine's speed is not divided out"
+        speed = "no peer is the same in both files, so the ratios are not corrected"
     if not bad:
         return (
-            f"No regression: of {len(ours)} figures of ours, none is worse by more than {tolerance:.0%} "
-            f"beyond the noise; {speed}."
+            f"No regression: none of {len(ours)} figures of ours is significantly worse by more than "
+            f"{tolerance:.0%}; {speed}."
         )
     worst = max(bad, key=lambda it: it.corrected)
     where = f" on {worst.where}" if worst.where else ""
     return (
-        f"Regression: {len(bad)} of {len(ours)} figures of ours are worse by more than {tolerance:.0%} "
-        f"beyond the noise, most of all {worst.system}{where} ({worst.what}, {worst.corrected:.2f} times); "
-        f"{speed}."
+        f"Regression: {len(bad)} of {len(ours)} figures of ours are significantly worse by more than "
+        f"{tolerance:.0%}, the worst being {worst.system}{where} ({worst.what}, {worst.corrected:.2f} "
+        f"times); {speed}."
     )
 
 
 def compare(a: Path, b: Path, tolerance: float, only: str | None) -> int:
-    """Print the table and the verdict; the status."""
+    """Print the table and the summary; returns the exit status."""
     before, after = read(a), read(b)
     factor, others = machine(before, after)
     found = changes(before, after, factor)
     if not any(it.ours for it in found):
         raise Unusable(
-            f"Nothing of ours is in both files: {a} has {_contents(before)}; {b} has {_contents(after)}. "
-            "Expected are results with systems and workloads in common. Run `make bench-peers` for both with "
-            "the same ones."
+            f"The files have no figures of ours in common: {a} has {_contents(before)}; {b} has "
+            f"{_contents(after)}. Run `make bench-peers` with the same systems and workloads for both."
         )
     shown = found if only is None else _chosen(found, after, only.split(","))
     print(f"A: {a}\nB: {b}\n\n{table(shown, tolerance)}\n\n{verdict(found, factor, others, tolerance)}")
     if _once(before) or _once(after):
-        print("There is one turn only of some, whose noise is not known: take verdicts with care.")
-    missing = gone(before, after)
-    for system, where in missing:
+        print("Some figures have one turn only, so their noise is unknown.")
+    lost = missing(before, after)
+    for system, where in lost:
         why = [it.why for it in after.refusals if (it.system, it.workload) == (system, where)]
-        print(f"Gone: {system} on {where} is in A, not in B{f' ({why[0]})' if why else ''}.")
-    return int(bool(missing) or any(it.regressed(tolerance) for it in found))
+        print(f"Missing: {system} on {where} is in A, not in B{f' ({why[0]})' if why else ''}.")
+    return int(bool(lost) or any(it.regressed(tolerance) for it in found))
 
 
 def _chosen(found: Sequence[Change], results: Results, names: Sequence[str]) -> list[Change]:
-    """Those of systems or kinds of systems that are named."""
+    """The changes of the named systems or kinds of systems."""
     kinds = {key: system.kind for key, system in results.systems.items()} | {"the core": "ours"}
     shown = [it for it in found if it.system in names or kinds.get(it.system) in names]
     if not shown:
         known = ", ".join(dict.fromkeys([*kinds.values(), *(it.system for it in found)]))
-        raise Unusable(f"--only {','.join(names)}: nothing of that is in both files. There are: {known}.")
+        raise Unusable(f"--only {','.join(names)}: not in both files. Known: {known}.")
     return shown
 
 
 def _once(results: Results) -> bool:
-    """Whether something of ours has had one turn."""
+    """Whether a figure of ours has one turn only."""
     return any(
         len(results.microseconds(*pair)) == 1 for pair in results.measured() if _is_ours(results, pair[0])
     )
 
 
 def _contents(results: Results) -> str:
-    """What a file is about."""
+    """The systems and workloads of a file."""
     pairs = list(results.measured())
     systems, workloads = dict.fromkeys(key for key, _ in pairs), dict.fromkeys(key for _, key in pairs)
     return f"{', '.join(systems) or 'no system'} on {', '.join(workloads) or 'no workload'}"
@@ -253,18 +252,18 @@ def main() -> None:
     parser.add_argument("a", type=Path, metavar="A.json", help="before")
     parser.add_argument("b", type=Path, metavar="B.json", help="after")
     parser.add_argument(
-        "--tolerance", type=float, default=0.10, help="0.10: a tenth slower is still the same"
+        "--tolerance", type=float, default=0.10, help="default 0.10: a change of a tenth is ignored"
     )
     parser.add_argument(
-        "--only", help="show only these: ours, peer, rule, or names of systems; commas between"
+        "--only", help="show only these: a comma-separated list of ours, peer, rule and names of systems"
     )
     arguments = parser.parse_args()
     if not arguments.tolerance >= 0:
         parser.error(f"--tolerance must be 0 or more, got {arguments.tolerance}.")
     try:
         sys.exit(compare(arguments.a, arguments.b, arguments.tolerance, arguments.only))
-    except Unusable as trouble:
-        print(trouble, file=sys.stderr)
+    except Unusable as error:
+        print(error, file=sys.stderr)
         sys.exit(2)
 
 

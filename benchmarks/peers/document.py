@@ -1,7 +1,9 @@
-"""docs/performance.md and its pictures, out of the results alone: every number in it was measured."""
+"""Write docs/performance.md and its pictures from the stored results."""
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from textwrap import fill
 from typing import Protocol
 
 from benchmarks.peers import picture
@@ -10,65 +12,82 @@ from benchmarks.peers.growth import slopes
 from benchmarks.peers.kernels import Point, points, widest
 from benchmarks.peers.picture import NAMED
 from benchmarks.peers.results import OURS, Results, Spread, Workload
-from benchmarks.peers.words import exactly, number, table, with_half
+from benchmarks.peers.words import code, number, table, with_quartiles
 from gaussian_neurons.base.files import replace_file
 
+SPEED = Path(__file__).parents[1] / "results" / "speed.json"  # written by benchmarks.speed --json
 PICTURES = {
-    "throughput": "Samples a second of each system",
-    "scaling": "Microseconds a sample over the number of neurons and of columns",
-    "roofline": "The core beside what arithmetic and memory allow",
+    "throughput": "Samples per second of each system",
+    "scaling": "Microseconds per sample over the number of neurons and of columns",
+    "roofline": "The core below the limits of arithmetic and memory",
 }
 HEAD = """\
 # How fast it learns
 
-Written by `make bench-peers`. This library beside others that cluster online or in batches, and beside the
-same rule written with other tools. A figure is the median over the turns; in brackets, where the middle half
-of them lies.
+The first table compares the compiled core with NumPy; `make bench` prints it. The rest of this page
+compares the library with other online and batch clustering methods, and with the same rule in other tools.
+`make bench-peers` measures it, and `python -m benchmarks.peers --render` writes this page from the stored
+results.
+"""
+METHOD = """\
+## Other libraries
 
-Every system has a process of its own, all on one core with one thread each, and they take turns, in another
-order each time. Rows have the form that a system takes before the clock runs; a turn goes on with the model
-of the turn before, after a warm-up in which everything is compiled. So a system that finds more and more
-clusters gets slower from turn to turn: its spread is growth, not noise. Those that are not told K
-(DBSTREAM, DenStream, Birch, the ARTs) keep as many clusters as their settings make of the data, which may
-be one or hundreds; their settings come from examples in their documentation, and are not scaled to the
-data. *First result* is the time from making a model to its first answer, once, with the rows' conversion.
-*Memory* is what learning adds to the process at its highest.
+A figure is the median over the turns; the brackets hold the quartiles. Each system has its own process with
+one thread, all on the same core. They take turns, in a new order each time. Rows are converted to the
+format of a system before the timing starts. A turn continues with the model of the turn before, after a
+warm-up in which everything is compiled. A system that finds more and more clusters becomes slower from turn
+to turn; its quartiles then show growth, not noise. Systems that are not given K (DBSTREAM, DenStream,
+Birch, the ARTs) keep as many clusters as their settings find in the data, from one to hundreds. Their
+settings are from examples in their documentation and are not adapted to the data. *First result* is the
+time from the creation of a model to its first prediction, measured once, with the conversion of the rows.
+*Memory* is the peak increase of the process's memory by learning.
 """
 REPEAT = """\
-## To repeat it
+## Commands
 
-    make bench-peers                           # measures, and writes this document
-    make bench-compare A=old.json B=new.json   # has anything become slower between two results?
+    make bench                                 # the core and the NumPy reference, samplers, streams
+    make bench-peers                           # measure the systems and write this page
+    make bench-compare A=old.json B=new.json   # compare two results: has anything become slower?
 
-The second divides out how fast the machine was, as the others show it, and ends with status 1 if ours became
-slower beyond the noise.
+`make bench-compare` corrects for the speed of the machine, which it estimates from the peers. Its exit
+status is 1 if a figure of ours is significantly slower.
 """
 ROOFS = """\
-The peak is what independent multiply-adds reach on the same core, measured beside every turn; *needed* is the
-share of a sample's time that the multiply-adds of the equations take at that peak. *Padding* are those done
-beyond that: on lanes without a neuron, and on pairs done twice. *The rest* are exponentials, results that the
-next pass waits for, and numbers that are fetched more than once. *Memory* is the time that centers and pairs
-take to come and go once, at the speed at which a buffer as large as the layer is read (NumPy's product of its
-two halves): it runs beside the arithmetic, and limits only where it is the longest of all.
+The peak is the speed of independent multiply-adds on the same core, measured in each turn. *Needed* is the
+share of the time per sample that the multiply-adds of the equations take at this peak. *Padding* is the
+share of additional multiply-adds, on lanes without a neuron and on pairs computed twice. *The rest* is
+spent on exponentials, on waiting for results, and on numbers that are loaded several times. *Memory* is the
+time to read and write centers and pairs once, at the measured bandwidth for a buffer of the size of the
+layer. It overlaps with the arithmetic, and is the limit only if it is the longest part.
+"""
+CORE = """\
+## The core and NumPy
+
+{machine}, one core, one sample at a time, float32, {isa}. The ratios are to the NumPy reference,
+measured in turns in the same process. "Warm" means that the memory allocator keeps its memory, which helps
+NumPy with large arrays. The share of the peak counts only the multiply-adds of the equations.
+
+{table}
+{missed}The command also prints how the rest of the time is spent, for all instruction sets and precisions.
 """
 
 
-KINDS = {"ours": "the rule", "rule": "the rule", "peer": "another method"}
+KINDS = {"ours": "this rule", "rule": "this rule", "peer": "another method"}
 
 
 class Claim(Protocol):
-    """What `claims` tells."""
+    """A result of `claims`."""
 
     text: str
     figure: str
-    holds: bool | None  # None where nothing was measured
+    holds: bool | None  # None if nothing was measured
 
 
 Slopes = Mapping[str, Mapping[str, float | None]]
 
 
 def write(results: Results, docs: Path) -> None:
-    """The document, and those pictures that there are figures for."""
+    """Write the document, and the pictures for which there are figures."""
     folder = docs / "performance"
     folder.mkdir(parents=True, exist_ok=True)
     drawn = []
@@ -79,24 +98,28 @@ def write(results: Results, docs: Path) -> None:
         else:
             figure.savefig(folder / f"{name}.png")
             drawn.append(name)
-    told = text(results, claims(results), slopes(results), drawn)
-    more = folder / "repulsion.md"
-    if more.exists():
-        told += "\n" + more.read_text().replace("](../", "](").replace(
-            "](repulsion", "](performance/repulsion"
-        )
-    replace_file(docs / "performance.md", told.encode())
+    page = text(results, claims(results), slopes(results), drawn)
+    repulsion = folder / "repulsion.md"
+    if repulsion.exists():
+        links = {"](../": "](", "](repulsion": "](performance/repulsion"}
+        section = repulsion.read_text()
+        for old, new in links.items():
+            section = section.replace(old, new)
+        page += "\n" + section
+    replace_file(docs / "performance.md", page.encode())
 
 
 def text(results: Results, claimed: Sequence[Claim], found: Slopes, drawn: Sequence[str]) -> str:
-    """All of it but what others append; `drawn` are the pictures that there are."""
+    """The page without the section on repulsion; `drawn` are the names of the pictures."""
     shown = {name: f"![{PICTURES[name]}](performance/{name}.png)\n" for name in drawn}
     named = [results.workloads[key] for key in NAMED if key in results.workloads]
     parts = [
         HEAD,
+        _core_and_numpy(),
+        METHOD,
         _machine(results),
         _claims(claimed),
-        _section("Samples a second", shown.get("throughput"), *(_workload(results, it) for it in named)),
+        _section("Samples per second", shown.get("throughput"), *(_workload(results, it) for it in named)),
         _grid(results, shown.get("scaling")),
         _growth(results, found),
         _imports(results),
@@ -109,9 +132,9 @@ def text(results: Results, claimed: Sequence[Claim], found: Slopes, drawn: Seque
 
 
 def _section(title: str, *parts: str | None) -> str:
-    """A title over what there is; nothing over nothing."""
-    there = [part for part in parts if part]
-    return f"## {title}\n\n" + "\n".join(there) if there else ""
+    """A title above the parts; nothing if there are no parts."""
+    content = [part for part in parts if part]
+    return f"## {title}\n\n" + "\n".join(content) if content else ""
 
 
 def _name(results: Results, key: str) -> str:
@@ -135,14 +158,60 @@ def _machine(results: Results) -> str:
     return "\n".join(facts) + "\n" if facts else ""
 
 
+def _core_and_numpy() -> str:
+    """The stored table of `benchmarks.speed`, for the widest instruction set."""
+    if not SPEED.exists():
+        return ""
+    stored = json.loads(SPEED.read_text())
+    facts = {name: value for row in stored if "K" not in row for name, value in row.items()}
+    rows = [row for row in stored if row.get("precision") == "float32"]
+    isa = rows[0]["instruction_set"]
+    rows = [row for row in rows if row["instruction_set"] == isa]
+    head = (
+        "K",
+        "D",
+        "widths",
+        "million samples/s",
+        "times NumPy",
+        "times NumPy, warm",
+        "of the peak",
+        "target",
+    )
+    cells = [
+        (
+            str(row["K"]),
+            str(row["D"]),
+            "learned" if row["widths_learned"] else "equal",
+            f"{row['million_samples_a_second']:.4f}",
+            f"{row['ratio_to_reference']:.0f}",
+            f"{row['ratio_to_warm_reference']:.0f}",
+            f"{row['useful']:.0%}",
+            f"{row['target']} times" if row["target"] else "–",
+        )
+        for row in rows
+    ]
+    missed = "".join(
+        f"K = {row['K']}, D = {row['D']} reaches {row['ratio_to_reference']:.0f} times, short of the target "
+        f"of {row['target']}.\n"
+        for row in rows
+        if row["target"] and row["ratio_to_reference"] < row["target"]
+    )
+    if "mapped_learning_mebibytes" in facts:
+        missed += (
+            "Learning from a memory-mapped file of 954 MiB adds "
+            f"{facts['mapped_learning_mebibytes']:.0f} MiB to the process.\n"
+        )
+    return CORE.format(machine=facts["machine"], isa=isa, table=table(head, cells), missed=missed)
+
+
 def _claims(claimed: Sequence[Claim]) -> str:
-    words = {True: "yes", False: "**no**", None: "not measured"}
-    rows = [(claim.text, claim.figure, words[claim.holds]) for claim in claimed]
-    return _section("What is claimed", table(("claim", "measured", "holds"), rows)) if rows else ""
+    verdicts = {True: "yes", False: "**no**", None: "not measured"}
+    rows = [(claim.text, claim.figure, verdicts[claim.holds]) for claim in claimed]
+    return _section("Claims", table(("claim", "measured", "holds"), rows)) if rows else ""
 
 
 def _workload(results: Results, workload: Workload) -> str:
-    """A row for each system, the fastest first."""
+    """A table with a row for each system, the fastest first."""
     ours = _middle(results.microseconds(OURS, workload.key))
     rows = []
     for key, system in results.systems.items():
@@ -161,7 +230,7 @@ def _workload(results: Results, workload: Workload) -> str:
             "sample by sample" if system.per_sample else "in batches",
             KINDS[system.kind],
             number(1e6 / spread.middle),
-            with_half(spread),
+            with_quartiles(spread),
             number(spread.middle / ours if ours else None),
             number(memory),
             number(None if first is None else first * 1e3),
@@ -172,9 +241,9 @@ def _workload(results: Results, workload: Workload) -> str:
     head = (
         "",
         "learns",
-        "with",
-        "samples a second",
-        "µs a sample",
+        "method",
+        "samples/s",
+        "µs per sample",
         "times ours",
         "memory, MiB",
         "first result, ms",
@@ -185,7 +254,7 @@ def _workload(results: Results, workload: Workload) -> str:
 
 
 def _grid(results: Results, shown: str | None) -> str:
-    """A table for each D, a column for each K."""
+    """A table for each D, with a column for each K."""
     grid = [it for key, it in results.workloads.items() if key.startswith("rows-")]
     refused = {(it.system, it.workload) for it in results.refusals}
     parts = []
@@ -194,16 +263,16 @@ def _grid(results: Results, shown: str | None) -> str:
         rows = []
         for key in results.systems:
             found = [_middle(results.microseconds(key, it.key)) for it in line]
-            words = [
-                "refused" if value is None and (key, it.key) in refused else number(value)
+            cells = [
+                "not measured" if value is None and (key, it.key) in refused else number(value)
                 for value, it in zip(found, line, strict=True)
             ]
-            if set(words) != {"–"}:
-                rows.append((_name(results, key), *words))
+            if set(cells) != {"–"}:
+                rows.append((_name(results, key), *cells))
         if rows:
             parts.append(f"D = {D}:\n\n" + table(("", *(f"K = {it.K}" for it in line)), rows))
-    words = "Microseconds a sample; rows at random, K neurons or clusters in D columns.\n"
-    return _section("More neurons, more columns", shown, words, *parts) if parts else ""
+    about = "Microseconds per sample; K neurons or clusters, random rows of D columns.\n"
+    return _section("More neurons and columns", shown, about, *parts) if parts else ""
 
 
 def _growth(results: Results, exponents: Slopes) -> str:
@@ -214,13 +283,14 @@ def _growth(results: Results, exponents: Slopes) -> str:
     ]
     if not rows:
         return ""
-    words = (
-        "The power with which time grows: with 0 it does not, with 1 twice as many take twice the time, "
-        "with 2 four times. With N it is the time for all of N samples, so that 1 means: a sample costs "
-        "the same whenever it comes; less than 1, that a call or a start costs something of its own. With D "
-        "and K it is the time for one; K has no figure for those who are not told it.\n"
+    about = fill(
+        "The exponent of the growth of time: with 0 it is constant, with 1 twice the size takes twice the "
+        "time, with 2 four times. For N it is the time of all N samples: 1 means that all samples cost the "
+        "same, less than 1 that a call or a start has a fixed cost. For D and K it is the time per sample. "
+        "There is no exponent of K for systems that are not given K.",
+        108,
     )
-    return _section("Growth", words, table(("", "samples, N", "columns, D", "neurons, K"), rows))
+    return _section("Growth", about + "\n", table(("", "samples, N", "columns, D", "neurons, K"), rows))
 
 
 def _power(value: float | None) -> str:
@@ -231,26 +301,26 @@ def _imports(results: Results) -> str:
     rows, known = [], set()
     for key, system in results.systems.items():
         turns = [it for it in results.imports if it.system == key]
-        if turns and (system.package, turns[0].seconds) not in known:  # systems of one package share theirs
+        if turns and (system.package, turns[0].seconds) not in known:  # one import per package
             known.add((system.package, turns[0].seconds))
             whole = Spread.of([it.seconds * 1e3 for it in turns])
             base = Spread.of([it.base * 1e3 for it in turns])
-            beyond = Spread.of([(it.seconds - it.base) * 1e3 for it in turns])
-            more = f"{beyond.middle:.0f}" if beyond.middle > 0 else "–"
-            row = (f"{system.package} ({system.name})", with_half(whole), number(base.middle), more)
+            added = Spread.of([(it.seconds - it.base) * 1e3 for it in turns])
+            more = f"{added.middle:.0f}" if added.middle > 0 else "–"
+            row = (f"{system.package} ({system.name})", with_quartiles(whole), number(base.middle), more)
             rows.append((whole.middle, row))
     rows.sort(key=lambda pair: pair[0])
-    head = ("", "a fresh interpreter, ms", "NumPy and scikit-learn alone, ms", "beyond that, ms")
+    head = ("", "new interpreter, ms", "only NumPy and scikit-learn, ms", "difference, ms")
     return _section("Imports", table(head, [row for _, row in rows])) if rows else ""
 
 
 def _core(results: Results, shown: str | None) -> str:
-    """The core beside its roofs, and a sentence for each shape."""
+    """The core and its limits, with a sentence for each shape."""
     if not results.kernels:
         return ""
     best = widest(results.kernels)
     mine = [point for point in points(results.kernels) if point.instruction_set == best]
-    head = ("K × D", "precision", "layer, KiB", "µs a sample", "needed", "padding", "the rest", "memory")
+    head = ("K × D", "precision", "layer, KiB", "µs per sample", "needed", "padding", "the rest", "memory")
     rows = [
         (
             f"{point.K} × {point.D}",
@@ -265,27 +335,27 @@ def _core(results: Results, shown: str | None) -> str:
         for point in mine
     ]
     sentences = "".join(f"- {limit(point)}\n" for point in mine if point.precision == mine[0].precision)
-    words = f"What limits it, with {best} in {mine[0].precision}:\n"
-    return _section("The compiled core alone", shown, ROOFS, table(head, rows), words, sentences)
+    about = f"What limits the core, with {best} in {mine[0].precision}:\n"
+    return _section("Limits of the core", shown, ROOFS, table(head, rows), about, sentences)
 
 
 def limit(point: Point) -> str:
-    """What takes the most of a sample's time at one shape."""
+    """The longest parts of the time per sample for one shape."""
     parts = {
-        "the multiply-adds that the equations need": point.share.middle,
-        "multiply-adds on empty lanes and on pairs done twice": point.padding,
-        "exponentials, waiting, and numbers fetched again": point.rest,
+        "the multiply-adds of the equations": point.share.middle,
+        "multiply-adds on empty lanes and on pairs computed twice": point.padding,
+        "exponentials, waiting and repeated loads": point.rest,
     }
     longest, *others = sorted(parts, key=lambda name: -parts[name])
-    told = f"K = {point.K}, D = {point.D}: first {longest} ({parts[longest]:.0%} of the time), "
-    told += f"then {others[0]} ({parts[others[0]]:.0%}). "
-    if point.memory > parts[longest]:
-        return told + f"But memory alone would take {point.memory:.0%}: it is what limits."
-    return told + f"Memory alone would take {point.memory:.0%}."
+    text = (
+        f"K = {point.K}, D = {point.D}: {longest} ({parts[longest]:.0%} of the time), then {others[0]} "
+        f"({parts[others[0]]:.0%}). Memory alone would take {point.memory:.0%}"
+    )
+    return text + (", and is the limit." if point.memory > parts[longest] else ".")
 
 
 def _refusals(results: Results) -> str:
-    """One line for each system and reason."""
+    """A line for each system and reason."""
     found: dict[tuple[str, str], list[str]] = {}
     for it in results.refusals:
         found.setdefault((it.system, it.why), []).append(it.workload)
@@ -298,7 +368,7 @@ def _refusals(results: Results) -> str:
 
 def _settings(results: Results) -> str:
     rows = [
-        (_name(results, it.key), exactly(it.key), f"{it.package} {it.version}", exactly(it.settings))
+        (_name(results, it.key), code(it.key), f"{it.package} {it.version}", code(it.settings))
         for it in results.systems.values()
     ]
     return _section("Settings", table(("", "key", "version", "settings"), rows)) if rows else ""

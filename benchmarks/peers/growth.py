@@ -1,4 +1,4 @@
-"""How time grows: with the samples learned, with the columns, with the neurons."""
+"""The growth of the time with the number of samples, columns and neurons."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,20 +8,20 @@ import numpy as np
 
 from benchmarks.peers.results import Results
 
-GRID = "rows-"  # how the keys of those workloads begin that differ in K and D alone
+GRID = "rows-"  # prefix of the workloads that differ only in K and D
 
 
 def slopes(results: Results) -> dict[str, dict[str, float | None]]:
-    """The exponents of each system, None where there are too few figures.
+    """The exponents of each system; None if there are too few figures.
 
-    "N": of the time for N samples, 1 where a sample costs the same whenever it comes. "D" and "K": of the
-    time for one sample, by least squares over the grid: log t = a + b log K + c log D.
+    "N" is the exponent of the time for N samples. "D" and "K" are those of the time per sample, by least
+    squares over the grid: log t = a + b log K + c log D.
     """
     return {key: {"N": _in_length(results, key), **_in_size(results, key)} for key in results.systems}
 
 
 def fitted(columns: Sequence[Sequence[float]], values: Sequence[float]) -> list[float | None]:
-    """Exponents of the columns in the values; None for one that does not vary, or for all where too few."""
+    """The exponents of power laws; None for a constant column, or for all if the fit is not unique."""
     logs = np.log(np.asarray(columns, float))
     varies = [len(set(column)) > 1 for column in columns]
     design = np.vstack([np.ones(len(values)), *logs[varies]]).T
@@ -50,7 +50,7 @@ def _in_size(results: Results, key: str) -> dict[str, float | None]:
 
 
 def grid(results: Results, key: str) -> dict[tuple[int, int], float]:
-    """Microseconds a sample on the grid, for each K and D that was measured."""
+    """Microseconds per sample on the grid, for each measured K and D."""
     points = {}
     for workload in results.workloads.values():
         times = results.microseconds(key, workload.key) if workload.key.startswith(GRID) else []
@@ -61,7 +61,7 @@ def grid(results: Results, key: str) -> dict[tuple[int, int], float]:
 
 @dataclass(frozen=True)
 class Step:
-    """Between two neighbours on the grid: how much faster time grew than K^2 D."""
+    """From one point of the grid to the next: the growth of the time divided by that of K^2 D."""
 
     beyond: float
     begin: tuple[int, int]  # K, D
@@ -69,7 +69,7 @@ class Step:
 
 
 def worst_step(results: Results, key: str) -> Step | None:
-    """The one with the fastest growth; None where there are no neighbours."""
+    """The step with the largest growth; None if there are no neighbouring points."""
     points = grid(results, key)
     steps = [
         Step(points[end] / points[begin] / (work(*end) / work(*begin)), begin, end)
@@ -80,12 +80,12 @@ def worst_step(results: Results, key: str) -> Step | None:
 
 
 def work(K: int, D: int) -> int:
-    """What the rule's time is in proportion to, where K and D are large."""
+    """The time of the rule for large K and D is proportional to this."""
     return K**2 * D
 
 
 def _next(begin: tuple[int, int], points: dict[tuple[int, int], float]) -> list[tuple[int, int]]:
     K, D = begin
-    more_K = sorted(point for point in points if point[1] == D and point[0] > K)
-    more_D = sorted(point for point in points if point[0] == K and point[1] > D)
-    return more_K[:1] + more_D[:1]
+    larger_K = sorted(point for point in points if point[1] == D and point[0] > K)
+    larger_D = sorted(point for point in points if point[0] == K and point[1] > D)
+    return larger_K[:1] + larger_D[:1]

@@ -1,4 +1,4 @@
-"""What the pictures of this benchmark have in common: colours, a frame with a title, places in inches."""
+"""Common parts of the pictures: colours, titles, axes at positions in inches."""
 
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ WIDE = 10.0  # inches
 
 
 def titled(high: float, title: str, subtitle: str) -> "Figure":
-    """An empty figure, so many inches high, that says what is seen."""
+    """An empty figure with a title; `high` is its height in inches."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(WIDE, high), dpi=150)
@@ -22,7 +22,7 @@ def titled(high: float, title: str, subtitle: str) -> "Figure":
 
 
 def place(figure: "Figure", left: float, bottom: float, wide: float, high: float) -> "Axes":
-    """Axes at a place in inches."""
+    """Axes at a position in inches."""
     across, up = figure.get_size_inches()
     axes = figure.add_axes((left / across, bottom / up, wide / across, high / up))
     axes.spines[["top", "right"]].set_visible(False)
@@ -32,7 +32,7 @@ def place(figure: "Figure", left: float, bottom: float, wide: float, high: float
 
 
 def count(value: float) -> str:
-    """A number to three digits, thousands and millions with a letter."""
+    """A number with three digits, with k for thousands and M for millions."""
     for size, sign in ((1e6, " M"), (1e3, " k")):
         if value >= size * 0.9995:
             return f"{value / size:.3g}{sign}"

@@ -1,4 +1,4 @@
-"""What the turns of the core alone say: a point for each shape, precision and instruction set."""
+"""Summarise the turns of the core: a point for each shape, precision and instruction set."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,26 +10,35 @@ from benchmarks.peers.results import Kernel, Spread
 BYTES = {"float32": 4, "float64": 8}
 
 
+def moving_numbers(K: int, D: int) -> int:
+    """The smallest number of numbers that are read and written per sample.
+
+    Centers are read and written. One number for each pair of neurons is written and read again, because the
+    weight of a pair is known only after the sum over D.
+    """
+    return 2 * K * D + 2 * (K * (K - 1) // 2)
+
+
 @dataclass(frozen=True)
 class Point:
-    """The turns of one kernel. Shares are of a sample's time; each turn has its own peak beside it."""
+    """The turns of one kernel. Shares are fractions of the time per sample; each turn has its own peak."""
 
     K: int
     D: int
     precision: str
     instruction_set: str
-    seconds: Spread  # a sample
-    share: Spread  # what the equations need, at the peak: the share of the peak
-    padding: float  # multiply-adds that are done beyond that, at the peak
-    memory: float  # what must move at least, at the bandwidth
-    peak: float  # operations a second
-    bandwidth: float  # bytes a second
-    intensity: float  # operations that the equations need for each byte that must move
+    seconds: Spread  # per sample
+    share: Spread  # the multiply-adds of the equations at the peak
+    padding: float  # the additional multiply-adds at the peak
+    memory: float  # the necessary memory traffic at the bandwidth
+    peak: float  # operations per second
+    bandwidth: float  # bytes per second
+    intensity: float  # operations of the equations per byte of necessary memory traffic
     layer: int  # bytes: centers twice, pairs and weights
 
     @classmethod
     def of(cls, turns: list[Kernel]) -> Self:
-        """Of the turns of one kernel."""
+        """Summarise the turns of one kernel."""
         one = turns[0]
         size = BYTES[one.precision]
         return cls(
@@ -49,17 +58,17 @@ class Point:
 
     @property
     def gigaflops(self) -> float:
-        """Billions of needed operations a second."""
+        """Billions of necessary operations per second."""
         return self.share.middle * self.peak / 1e9
 
     @property
     def rest(self) -> float:
-        """The share of the time that no multiply-add explains: exponentials, and waiting."""
+        """The share of the time without multiply-adds: exponentials and waiting."""
         return 1 - self.share.middle - self.padding
 
 
 def points(kernels: Iterable[Kernel]) -> list[Point]:
-    """A point for each, in the order in which they were first measured."""
+    """A point for each kernel, in the order of measurement."""
     found: dict[tuple[int, int, str, str], list[Kernel]] = {}
     for kernel in kernels:
         key = (kernel.K, kernel.D, kernel.precision, kernel.instruction_set)
@@ -68,5 +77,5 @@ def points(kernels: Iterable[Kernel]) -> list[Point]:
 
 
 def widest(kernels: list[Kernel]) -> str:
-    """The widest instruction set: the one that is measured first."""
+    """The widest instruction set, which is measured first."""
     return kernels[0].instruction_set

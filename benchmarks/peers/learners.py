@@ -1,6 +1,6 @@
-"""What is asked of every system, and how each kind of library is asked.
+"""The common interface of all systems, and an adapter for each library.
 
-`rows` is called before the clock runs: it gives rows the form that a library takes.
+`rows` converts rows to the format of the library. It is not timed.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,38 +19,38 @@ INHIBITION = 0.5
 
 @dataclass(frozen=True)
 class Task:
-    """What a system may know before it begins. Data lies in [0, 1] in each column."""
+    """What a system may know in advance. All data is in [0, 1]."""
 
     K: int
     D: int
 
     @property
     def width(self) -> float:
-        """One for the paper's 5 x 5 patches, and as much for each column elsewhere."""
+        """1 for the 5 x 5 patches of the paper, in proportion to D for other workloads."""
         return self.D / 25
 
     @property
     def rule(self) -> Rule:
-        """The paper's."""
+        """The rule with the settings of the paper."""
         return Rule(self.width, INHIBITION, 0.1 * self.width)
 
     def centers(self, dtype: type) -> Array:
-        """Where neurons start: anywhere in the domain."""
+        """The starting centers: uniformly random in the domain."""
         return np.random.default_rng(0).random((self.K, self.D)).astype(dtype)
 
 
 @dataclass(kw_only=True)
 class Needs:
-    """How many rows a system has to be given."""
+    """How many rows a system needs."""
 
-    portion: int = 1  # it is given multiples of so many
-    first: int = 1  # before it can answer
-    settled: int = 0  # before it does what it does from then on: some only gather at first
-    most: int | None = None  # beyond which it would leave some out
+    portion: int = 1  # it gets multiples of this number
+    first: int = 1  # before its first prediction
+    settled: int = 0  # until its usual behaviour: some systems only collect rows at first
+    most: int | None = None  # it would ignore further rows
 
 
 class Learner(Protocol):
-    """A model that learns on from wherever it is, with what `Needs` has."""
+    """A model that continues to learn, with the attributes of `Needs`."""
 
     portion: int
     first: int
@@ -66,7 +66,7 @@ class Learner(Protocol):
 
 @dataclass
 class Whole(Needs):
-    """An estimator whose `partial_fit` takes arrays of any length."""
+    """An estimator with `partial_fit` of arrays of any length."""
 
     model: Any
     dtype: type = np.float32
@@ -83,7 +83,7 @@ class Whole(Needs):
 
 @dataclass
 class Portions(Whole):
-    """`partial_fit` with so many rows in each call."""
+    """`partial_fit` with `size` rows per call."""
 
     size: int = 1
 
@@ -96,7 +96,7 @@ class Portions(Whole):
         return [x[begin : begin + self.size] for begin in range(0, len(x), self.size)]
 
     def learn(self, rows: Sequence[Array]) -> None:
-        if not self.begun and self.first > self.size:  # what it cannot begin without, in one call
+        if not self.begun and self.first > self.size:  # the first call needs more rows
             count = self.first // self.size
             self.model.partial_fit(np.concatenate(rows[:count]))
             rows = rows[count:]
@@ -110,7 +110,7 @@ class Portions(Whole):
 
 @dataclass
 class InRiver(Needs):
-    """One dictionary for each row."""
+    """A model of river: one dictionary for each row."""
 
     model: Any
 
@@ -127,7 +127,7 @@ class InRiver(Needs):
 
 @dataclass
 class InArtlib(Whole):
-    """Rows that the model prepares itself; it is told the bounds of the data."""
+    """A model of artlib, which is given the bounds of the data and prepares the rows."""
 
     columns: int = 1
 
@@ -140,7 +140,7 @@ class InArtlib(Whole):
 
 @dataclass
 class InMiniSom(Needs):
-    """The winner is found and the map updated, a sample at a time; rates fade over `horizon` samples."""
+    """MiniSom, one sample at a time; its rates decay over `horizon` samples."""
 
     model: Any
     horizon: int
@@ -161,7 +161,7 @@ class InMiniSom(Needs):
 
 @dataclass
 class InFaiss(Needs):
-    """All rows at once, from the beginning each time."""
+    """faiss: all rows at once; each call begins again."""
 
     make: Callable[[], Any]
     model: Any = None
@@ -179,14 +179,14 @@ class InFaiss(Needs):
 
 @dataclass
 class ByHand(Needs):
-    """Our rule, written by hand: a function that changes the centers, or returns new ones."""
+    """Our rule as a function that changes the centers or returns new ones."""
 
     step: Callable[[Any, Any, Rule], Any]
     centers: Any
     rule: Rule
     convert: Callable[[Array], Any]
     dtype: type = np.float32
-    call: int | None = None  # rows in a call; None: all
+    call: int | None = None  # rows per call; None: all
 
     def rows(self, x: Array) -> Any:
         step = self.call or len(x)
@@ -208,7 +208,7 @@ class ByHand(Needs):
 
 @dataclass
 class Competing(Needs):
-    """Krotov and Hopfield's hidden units."""
+    """The rule of Krotov and Hopfield."""
 
     weights: Array
     rule: Competition

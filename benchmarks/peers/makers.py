@@ -1,4 +1,4 @@
-"""A model of each system for a workload. What needs a package imports it when it is called."""
+"""Create a model of each system for a workload. Packages are imported on demand."""
 
 from collections.abc import Callable
 from math import isqrt
@@ -28,9 +28,9 @@ from benchmarks.peers.rules import (
 )
 
 SEED = 0
-HORIZON = 1_000_000  # samples over which a map's rates fade
-FEWEST, MOST = 39, 256  # rows for each center: below, faiss warns; above, it leaves rows out
-MOST_IN_A_SCAN = 1024  # samples for which JAX compiles one loop
+HORIZON = 1_000_000  # samples over which the rates of a map decay
+FEWEST, MOST = 39, 256  # rows per center: with fewer, faiss warns; with more, it ignores rows
+MOST_IN_A_SCAN = 1024  # samples of one compiled loop in JAX
 
 
 def ours(task: Task) -> Any:
@@ -50,7 +50,7 @@ def ours(task: Task) -> Any:
 def ours_auto(task: Task) -> Learner:
     from gaussian_neurons import GaussianNeurons
 
-    return Whole(GaussianNeurons(task.K, random_state=SEED), portion=1024, settled=2048)  # reviews and all
+    return Whole(GaussianNeurons(task.K, random_state=SEED), portion=1024, settled=2048)
 
 
 def mini_batch(task: Task, size: int) -> Learner:
@@ -74,7 +74,7 @@ def k_means(task: Task) -> Learner:
 def stream_k_means(task: Task) -> Learner:
     from river import cluster
 
-    return InRiver(cluster.STREAMKMeans(n_clusters=task.K, seed=SEED), portion=10)  # whole chunks
+    return InRiver(cluster.STREAMKMeans(n_clusters=task.K, seed=SEED), portion=10)  # its chunk size
 
 
 def dbstream(task: Task) -> Learner:
@@ -105,7 +105,7 @@ def minisom(task: Task) -> Learner:
 
 
 def grid(count: int) -> tuple[int, int]:
-    """The sides of a map of so many neurons, as square as can be."""
+    """The sides of a map of `count` neurons, as square as possible."""
     side = next(side for side in range(isqrt(count), 0, -1) if count % side == 0)
     return side, count // side
 
@@ -158,7 +158,7 @@ def rule_jax(task: Task) -> Learner:
 
     step = compiled("jax", jax_scan)
     samples = int(min(MOST_IN_A_SCAN, max(1, 1e9 // (task.K**2 * task.D))))
-    portion = 1 << (samples.bit_length() - 1)  # a power of two, so that round numbers of rows go in
+    portion = 1 << (samples.bit_length() - 1)  # a power of two
     centers = jnp.asarray(task.centers(np.float32))
     return ByHand(step, centers, task.rule, jnp.asarray, portion=portion, call=portion)
 
@@ -167,7 +167,7 @@ _compiled: dict[str, Callable] = {}
 
 
 def compiled(name: str, make: Callable[[], Callable]) -> Callable:
-    """A function that keeps what it has compiled from one model to the next."""
+    """A compiled function, which all models share."""
     if name not in _compiled:
         _compiled[name] = make()
     return _compiled[name]

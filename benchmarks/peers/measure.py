@@ -1,4 +1,4 @@
-"""Who has a turn when, and what is kept of it."""
+"""Measure all systems in turns."""
 
 import os
 import subprocess
@@ -9,32 +9,32 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.peers.crew import Crew, Refused
 from benchmarks.peers.learners import Task
 from benchmarks.peers.results import First, Import, Memory, Refusal, Results, Turn
 from benchmarks.peers.systems import MOST_MEMORY, System
 from benchmarks.peers.worker import ENVIRONMENT
+from benchmarks.peers.workers import NotMeasured, Workers
 from benchmarks.peers.workloads import Workload
-from benchmarks.quality.progress import Progress
+from benchmarks.progress import Progress
 
-LENGTHS = (1024, 4096, 16384, 65536, 262144)  # whole portions of all systems
-LONGEST = 8.0  # seconds that a length may be expected to take
-SHORT = 0.5  # seconds below which a length is measured more than once
+LENGTHS = (1024, 4096, 16384, 65536, 262144)  # multiples of the portions of all systems
+LONGEST = 8.0  # seconds; a length that is expected to take longer is not measured
+SHORT = 0.5  # seconds; a length that takes less is measured several times
 BASE = "import numpy, sklearn"
 IMPORT = "import time; begin = time.perf_counter(); {}; print(time.perf_counter() - begin)"
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How thorough a run is."""
+    """The extent of a run."""
 
     repetitions: int
-    seconds: float  # about what a turn takes
+    seconds: float  # approximate duration of a turn
     lengths: tuple[int, ...] = LENGTHS
 
 
 def measure_workload(
-    crew: Crew,
+    workers: Workers,
     systems: Mapping[str, System],
     key: str,
     workload: Workload,
@@ -43,19 +43,19 @@ def measure_workload(
     results: Results,
     progress: Progress,
 ) -> dict[str, int]:
-    """Turns of all systems, in another order in each repetition. Returns the samples in a turn of each."""
+    """Measure turns of all systems, in a new order in each repetition; returns the samples per turn."""
     path = folder / "samples.npy"
-    path.unlink(missing_ok=True)  # those of an earlier workload may still be mapped
+    path.unlink(missing_ok=True)  # the samples of the last workload may still be mapped
     x, remark = workload.draw(workload.rows)
     np.save(path, x)
     del x
     results.workloads[key] = workload.record(key, remark)
     samples: dict[str, int] = {}
     for name, system in systems.items():
-        progress.say(f"{key}: {name}, first result and warm-up")
+        progress.step(f"{key}: {name}, first prediction and warm-up")
         try:
-            samples[name] = begin(crew, name, system, key, workload, plan, path, results)
-        except Refused as reason:
+            samples[name] = begin(workers, name, system, key, workload, plan, path, results)
+        except NotMeasured as reason:
             results.refusals.append(Refusal(name, key, str(reason)))
     random = np.random.default_rng(0)
     for repetition in range(plan.repetitions):
@@ -63,10 +63,10 @@ def measure_workload(
         random.shuffle(order)
         progress.done += len(systems) - len(order)
         for name in order:
-            progress.say(f"{key}: {name}, turn {repetition + 1}")
+            progress.step(f"{key}: {name}, turn {repetition + 1}")
             try:
-                before, seconds = crew.ask(name, "turn", samples[name])
-            except Refused as reason:
+                before, seconds = workers.call(name, "turn", samples[name])
+            except NotMeasured as reason:
                 results.refusals.append(Refusal(name, key, f"turn {repetition + 1}: {reason}"))
                 del samples[name]
                 continue
@@ -75,7 +75,7 @@ def measure_workload(
 
 
 def begin(
-    crew: Crew,
+    workers: Workers,
     name: str,
     system: System,
     key: str,
@@ -84,26 +84,26 @@ def begin(
     path: Path,
     results: Results,
 ) -> int:
-    """All that comes before the turns: first answer, how many samples fill one, memory of a new model."""
+    """Measure the first prediction, the samples per turn and the memory of a new model."""
     needed = system.bytes(Task(workload.K, workload.D)) if system.bytes else 0.0
     if needed > MOST_MEMORY:
-        raise Refused(f"needs {needed / 2**30:.1f} GiB, over {MOST_MEMORY / 2**30:g} GiB")
-    if why := not system.again and too_slow_already(results, name, workload.K, workload.D):
-        raise Refused(why)
-    crew.ask(name, "open", path, workload.K, workload.D)
-    first = crew.ask(name, "first")
-    samples: int = crew.ask(name, "fill", plan.seconds)
-    _, _, mebibytes = crew.ask(name, "anew", samples)
+        raise NotMeasured(f"needs {needed / 2**30:.1f} GiB, over {MOST_MEMORY / 2**30:g} GiB")
+    if why := not system.again and too_slow_before(results, name, workload.K, workload.D):
+        raise NotMeasured(why)
+    workers.call(name, "open", path, workload.K, workload.D)
+    first = workers.call(name, "first")
+    samples: int = workers.call(name, "fill", plan.seconds)
+    _, _, mebibytes = workers.call(name, "restart", samples)
     results.firsts.append(First(name, key, first))
     if mebibytes is not None:
         results.memory.append(Memory(name, key, mebibytes))
     return samples
 
 
-def too_slow_already(results: Results, name: str, K: int, D: int) -> str | None:
-    """Why a system need not be tried: it was too slow twice with no more neurons and no more columns.
+def too_slow_before(results: Results, name: str, K: int, D: int) -> str | None:
+    """Why a system is not run: it was too slow on two workloads with at most K neurons and D columns.
 
-    Once may have been the machine.
+    A single timeout may be a disturbance of the machine.
     """
     smaller = [
         (each.why, results.workloads[each.workload])
@@ -114,27 +114,27 @@ def too_slow_already(results: Results, name: str, K: int, D: int) -> str | None:
     if len(tried) < 2:
         return None
     why, on = tried[1]
-    return f"not tried: with K = {on.K}, D = {on.D} it {why}"
+    return f"not run: with K = {on.K}, D = {on.D} it {why}"
 
 
 def measure_lengths(
-    crew: Crew, names: list[str], key: str, plan: Plan, results: Results, progress: Progress
+    workers: Workers, names: list[str], key: str, plan: Plan, results: Results, progress: Progress
 ) -> None:
-    """A new model for each number of samples, of the workload that is open; short ones several times.
+    """Measure a new model for each number of samples of the current workload; short ones several times.
 
-    What it does once, with the samples that it cannot begin without, is not counted.
+    The first samples, without which a model cannot begin, are not timed.
     """
     last = dict.fromkeys(names, 0.0)
     for length in plan.lengths:
         for repetition in range(min(3, plan.repetitions)):
             for name in names:
-                progress.say(f"{key}: {name}, {length} samples")
+                progress.step(f"{key}: {name}, {length} samples")
                 worth = last[name] * 4 < LONGEST if repetition == 0 else last[name] < SHORT
                 if not worth:
                     continue
                 try:
-                    before, last[name] = crew.ask(name, "length", length)
-                except Refused as reason:
+                    before, last[name] = workers.call(name, "length", length)
+                except NotMeasured as reason:
                     results.refusals.append(Refusal(name, key, f"{length} samples: {reason}"))
                     last[name] = np.inf
                     continue
@@ -144,23 +144,23 @@ def measure_lengths(
 def measure_imports(
     systems: Mapping[str, System], repetitions: int, core: int | None, results: Results, progress: Progress
 ) -> None:
-    """Fresh interpreters, those of all packages in each repetition; systems of one package share theirs."""
+    """Measure the imports of all packages in new interpreters; systems of a package share one."""
     for repetition in range(repetitions):
         base = import_seconds(BASE, core)
         took: dict[str, float] = {}
         for name, system in systems.items():
-            progress.say(f"{name}: import")
+            progress.step(f"{name}: import")
             if system.imports not in took:
                 try:
                     took[system.imports] = import_seconds(system.imports, core)
-                except Refused as reason:
+                except NotMeasured as reason:
                     results.refusals.append(Refusal(name, "import", str(reason)))
                     continue
             results.imports.append(Import(name, repetition, took[system.imports], base))
 
 
 def import_seconds(statement: str, core: int | None) -> float:
-    """Seconds that a statement takes in a fresh interpreter."""
+    """The duration of a statement in a new interpreter, in seconds."""
     pinned = f"import os; os.sched_setaffinity(0, {{{core}}}); " if core is not None else ""
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", pinned + IMPORT.format(statement)],
@@ -169,5 +169,5 @@ def import_seconds(statement: str, core: int | None) -> float:
         text=True,
     )
     if done.returncode:
-        raise Refused(f"{statement!r} failed in a fresh interpreter: {done.stderr.strip()[-200:]}")
+        raise NotMeasured(f"{statement!r} failed in a new interpreter: {done.stderr.strip()[-200:]}")
     return float(done.stdout.split()[-1])

@@ -1,4 +1,4 @@
-"""Pictures of the results; nothing is measured here."""
+"""Pictures of the results."""
 
 from collections.abc import Sequence
 from math import ceil, log10
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 __all__ = ["roofline", "scaling", "throughput"]
 
 KINDS = {"ours": MARK, "peer": TEAL, "rule": LIGHT}
-KIND_WORDS = {"ours": "this library", "peer": "another method", "rule": "the same rule, written otherwise"}
-NAMED = ("mnist-5x5", "mnist-13x13", "cifar10-5x5x3")  # the first is the paper's
-# Those with a colour and a name of their own where all have a line; the others are grey.
+KIND_WORDS = {"ours": "this library", "peer": "another method", "rule": "the same rule, other implementation"}
+NAMED = ("mnist-5x5", "mnist-13x13", "cifar10-5x5x3")  # the first is that of the paper
+# Systems with a colour and a label; the lines of the others are grey.
 FEATURED = {
     OURS: (MARK, "-"),
     "rule-numba": (DARK, "-"),
@@ -36,11 +36,11 @@ def _spread(results: Results, system: str, workload: str) -> Spread | None:
     return Spread.of(values) if values else None
 
 
-# ---- samples a second ------------------------------------------------------------------------------
+# ---- samples per second ------------------------------------------------------------------------------
 
 
 def throughput(results: Results) -> "Figure | None":
-    """A bar for each system on the paper's workload, and the same beside it on the other two."""
+    """Draw a bar for each system on each of the three workloads of images."""
     shown = [results.workloads[key] for key in NAMED if key in results.workloads]
     shown = [it for it in shown if any(_spread(results, key, it.key) for key in results.systems)]
     if not shown:
@@ -48,7 +48,7 @@ def throughput(results: Results) -> "Figure | None":
     rows = _ranked(results, shown)
     bars = 0.235 * len(rows)
     figure = titled(
-        bars + 1.85, "Samples learned in a second, on one core", _who_leads(results, rows, shown[0])
+        bars + 1.85, "Samples learned per second, on one core", _nearest_peer(results, rows, shown[0])
     )
     left, gap = 2.55, 0.2
     shares = [1.0] if len(shown) == 1 else [1.7, *[1.0] * (len(shown) - 1)]
@@ -66,7 +66,7 @@ def throughput(results: Results) -> "Figure | None":
 
 
 def _ranked(results: Results, workloads: Sequence[Workload]) -> list[System]:
-    """Systems with a bar anywhere, the fastest on the first workload first."""
+    """The systems with a bar, the fastest on the first workload first."""
     found = []
     for system in results.systems.values():
         spreads = [_spread(results, system.key, workload.key) for workload in workloads]
@@ -76,8 +76,8 @@ def _ranked(results: Results, workloads: Sequence[Workload]) -> list[System]:
     return [system for _, system in sorted(found, key=lambda pair: pair[0])]
 
 
-def _who_leads(results: Results, rows: Sequence[System], workload: Workload) -> str:
-    """What is seen, from the numbers."""
+def _nearest_peer(results: Results, rows: Sequence[System], workload: Workload) -> str:
+    """Our speed, compared with the fastest other system that learns sample by sample."""
     ours = _spread(results, OURS, workload.key)
     others = [
         (spread.middle, system)
@@ -87,20 +87,19 @@ def _who_leads(results: Results, rows: Sequence[System], workload: Workload) -> 
         and (spread := _spread(results, system.key, workload.key))
     ]
     if ours is None or not others:
-        return "Logarithmic; longer is faster"
+        return "Logarithmic scale; longer is faster"
     nearest, system = min(others, key=lambda pair: pair[0])
     ratio = nearest / ours.middle
-    words = f"{ratio:.3g} times as many as" if ratio >= 1 else f"{ratio:.2g} of those of"
     return (
-        f"{workload.name}: {count(1e6 / ours.middle)} a second, {words} the next that learns "
-        f"sample by sample ({system.name})"
+        f"{workload.name}: {count(1e6 / ours.middle)} per second, {ratio:.3g} times as many as the fastest "
+        f"other system that learns sample by sample ({system.name})"
     )
 
 
 def _bars(axes: "Axes", results: Results, rows: Sequence[System], workload: Workload) -> None:
     spreads = {system.key: _spread(results, system.key, workload.key) for system in rows}
     speeds = [1e6 / spread.middle for spread in spreads.values() if spread]
-    least, most = min(speeds) / 4, max(speeds) * 14  # room for the figures
+    least, most = min(speeds) / 4, max(speeds) * 14  # space for the labels
     for y, system in enumerate(rows):
         spread = spreads[system.key]
         if spread is None:
@@ -128,8 +127,8 @@ def _bars(axes: "Axes", results: Results, rows: Sequence[System], workload: Work
     axes.set_xticks([10.0**k for k in range(ceil(log10(least)), ceil(log10(most))) if k % step == 0])
     axes.minorticks_off()
     wide = axes.get_position().width * WIDE
-    words = f"{fill(workload.name, int(wide * 14))}\nK = {workload.K}, D = {workload.D}"
-    axes.set_title(words, fontsize=9, color=INK, loc="left")
+    title = f"{fill(workload.name, int(wide * 14))}\nK = {workload.K}, D = {workload.D}"
+    axes.set_title(title, fontsize=9, color=INK, loc="left")
 
 
 def _key(figure: "Figure", rows: Sequence[System]) -> None:
@@ -143,7 +142,7 @@ def _key(figure: "Figure", rows: Sequence[System]) -> None:
     ]
     if not all(system.per_sample for system in rows):
         handles.append(Patch(facecolor="white", edgecolor=PALE, hatch="////", label="in batches"))
-    handles.append(Line2D([], [], color=INK, linewidth=1, label="the middle half of the turns"))
+    handles.append(Line2D([], [], color=INK, linewidth=1, label="interquartile range of the turns"))
     legend = figure.legend(
         handles=handles,
         loc="lower left",
@@ -162,7 +161,7 @@ def _key(figure: "Figure", rows: Sequence[System]) -> None:
 
 
 def scaling(results: Results) -> "Figure | None":
-    """Microseconds a sample over K, a panel for each D, and over D, for the smallest and a large K."""
+    """Draw the time per sample over K, a panel for each D, and over D, for two values of K."""
     grid = [it for key, it in results.workloads.items() if key.startswith("rows-")]
     grid = [it for it in grid if any(_spread(results, key, it.key) for key in results.systems)]
     panels = _panels(grid)
@@ -172,7 +171,7 @@ def scaling(results: Results) -> "Figure | None":
     down = -(-len(panels) // across)
     high, wide, tall = down * 2.75 + 1.3, (WIDE - 0.85) / across, 2.1
     figure = titled(
-        high, "A sample's time as neurons and columns are added", "Microseconds; both axes logarithmic"
+        high, "Time per sample with more neurons and columns", "Microseconds; both axes logarithmic"
     )
     grey = set()
     for k, (along, fixed, workloads) in enumerate(panels):
@@ -181,15 +180,15 @@ def scaling(results: Results) -> "Figure | None":
         grey |= _curves(axes, results, along, workloads)
         other = "D" if along == "K" else "K"
         axes.set_title(f"over {along}, {other} = {fixed}", fontsize=9.5, color=INK, loc="left")
-    words = "Dotted: growth as K² (over K) or as D (over D), for comparison."
+    key = "Dotted: growth as K² (over K) or as D (over D), for comparison."
     if grey:
-        words += "   Grey: the others, which the tables name."
-    figure.text(0.02, 0.15 / high, words, fontsize=8.5, color=PALE)
+        key += "   Grey: the other systems, see the tables."
+    figure.text(0.02, 0.15 / high, key, fontsize=8.5, color=PALE)
     return figure
 
 
 def _panels(grid: Sequence[Workload]) -> list[tuple[str, int, list[Workload]]]:
-    """What is drawn along, what the other number is, and the workloads from left to right."""
+    """For each panel: the varied size, the value of the other size, and the workloads."""
     found: list[tuple[str, int, list[Workload]]] = []
     for along, other in (("K", "D"), ("D", "K")):
         lines: dict[int, list[Workload]] = {}
@@ -201,7 +200,7 @@ def _panels(grid: Sequence[Workload]) -> list[tuple[str, int, list[Workload]]]:
 
 
 def _curves(axes: "Axes", results: Results, along: str, workloads: Sequence[Workload]) -> set[str]:
-    """All systems of a panel; returns those in grey."""
+    """Draw all systems of a panel; returns those in grey."""
     grey, ends = set(), []
     for key in sorted(results.systems, key=lambda key: (key in FEATURED, key == OURS)):
         spreads = [(getattr(it, along), _spread(results, key, it.key)) for it in workloads]
@@ -233,7 +232,7 @@ def _curves(axes: "Axes", results: Results, along: str, workloads: Sequence[Work
 
 
 def _guide(axes: "Axes", ends: Sequence[tuple], along: str, places: Sequence[int]) -> None:
-    """A thin line with the slope that the rule has, a little under ours."""
+    """Draw a thin line with the slope of the rule, below ours."""
     ours = [(x, y) for x, y, _, _, own in ends if own]
     if not ours:
         return
@@ -245,8 +244,8 @@ def _guide(axes: "Axes", ends: Sequence[tuple], along: str, places: Sequence[int
 
 
 def _label(axes: "Axes", ends: Sequence[tuple], last: int) -> None:
-    """Names right of the lines' ends, pushed apart where they would meet."""
-    inside = axes.transData + axes.transAxes.inverted()  # from data to parts of the panel
+    """Write names at the right ends of the lines, without overlaps."""
+    inside = axes.transData + axes.transAxes.inverted()  # from data to axes coordinates
     high = axes.get_position().height * axes.figure.get_size_inches()[1]
     heights = apart([inside.transform((x, y))[1] for x, y, *_ in ends], LABEL / high)
     for (x, y, name, colour, own), height in zip(ends, heights, strict=True):
@@ -271,7 +270,7 @@ def _label(axes: "Axes", ends: Sequence[tuple], last: int) -> None:
 
 
 def apart(heights: Sequence[float], least: float) -> list[float]:
-    """The same places, moved as little as needs be to be `least` apart, in the same order."""
+    """Move positions as little as possible so that they are `least` apart, in the same order."""
 
     def middle(group: list[int]) -> float:
         return sum(heights[k] for k in group) / len(group)
@@ -280,8 +279,8 @@ def apart(heights: Sequence[float], least: float) -> list[float]:
     for k in sorted(range(len(heights)), key=lambda k: heights[k]):
         groups.append([k])
         while len(groups) > 1:
-            room = least * (len(groups[-1]) + len(groups[-2])) / 2
-            if middle(groups[-1]) - middle(groups[-2]) >= room:
+            needed = least * (len(groups[-1]) + len(groups[-2])) / 2
+            if middle(groups[-1]) - middle(groups[-2]) >= needed:
                 break
             last = groups.pop()
             groups[-1] += last

@@ -1,4 +1,4 @@
-"""What one run of the benchmark measured, in one JSON file. Plain facts; what they say is made elsewhere."""
+"""The measurements of one run in a JSON file; other modules interpret them."""
 
 import json
 from collections.abc import Iterator
@@ -15,21 +15,21 @@ OURS = "ours-float32"
 
 @dataclass(frozen=True)
 class System:
-    """One of those that are compared."""
+    """A compared system."""
 
     key: str
-    name: str  # for the reader
+    name: str  # shown in tables
     package: str
     version: str
-    settings: str  # as they were, for the reader
-    kind: str  # "ours", "peer": another method; "rule": the same rule, written differently
-    per_sample: bool  # whether it learns from one sample before it is given the next
-    takes_K: bool = True  # whether K tells it how many to find, or to stay below
+    settings: str  # shown in the document
+    kind: str  # "ours"; "peer": another method; "rule": another implementation of the same rule
+    per_sample: bool  # whether it learns from each sample before it gets the next
+    takes_K: bool = True  # whether K is its number of clusters or a limit
 
 
 @dataclass(frozen=True)
 class Workload:
-    """What they learn from."""
+    """The samples."""
 
     key: str
     name: str
@@ -39,7 +39,7 @@ class Workload:
 
 @dataclass(frozen=True)
 class Turn:
-    """A stretch of learning. `begin` samples had been learned before it, in the same model."""
+    """A timed period of learning. The same model has learned `begin` samples before."""
 
     system: str
     workload: str
@@ -51,7 +51,7 @@ class Turn:
 
 @dataclass(frozen=True)
 class First:
-    """From making a model to its first answer, in a process that has imported everything."""
+    """The time from the creation of a model to its first prediction, without imports."""
 
     system: str
     workload: str
@@ -60,7 +60,7 @@ class First:
 
 @dataclass(frozen=True)
 class Memory:
-    """What learning added to the process at its highest."""
+    """The peak increase of the process's memory by learning."""
 
     system: str
     workload: str
@@ -69,7 +69,7 @@ class Memory:
 
 @dataclass(frozen=True)
 class Import:
-    """A fresh interpreter that imports what a user would; `base`: one with NumPy and scikit-learn alone."""
+    """The import time in a new interpreter; `base` is that of NumPy and scikit-learn only."""
 
     system: str
     repetition: int
@@ -79,7 +79,7 @@ class Import:
 
 @dataclass(frozen=True)
 class Refusal:
-    """A system that was not measured on a workload, and why."""
+    """Why a system was not measured on a workload."""
 
     system: str
     workload: str
@@ -88,30 +88,30 @@ class Refusal:
 
 @dataclass(frozen=True)
 class Kernel:
-    """The compiled core alone on one core, beside what that core can do at most, measured in turn."""
+    """The compiled core on one processor core, with the peak of that core, measured in turns."""
 
     K: int
     D: int
     precision: str
     instruction_set: str
     repetition: int
-    seconds: float  # a sample
-    needed: float  # multiply-adds a sample that the equations need
-    done: float  # multiply-adds a sample that the core does
-    numbers: float  # numbers a sample that must come from memory once and go back: centers and pairs
-    peak: float  # multiply-adds a second, independent ones
-    bandwidth: float  # bytes a second, read from where this layer fits
+    seconds: float  # per sample
+    needed: float  # multiply-adds of the equations per sample
+    done: float  # multiply-adds of the core per sample
+    numbers: float  # numbers per sample that must be read or written: centers and pairs
+    peak: float  # independent multiply-adds per second
+    bandwidth: float  # bytes per second, read from a buffer of the size of the layer
 
 
 @dataclass
 class Results:
-    """All of one run."""
+    """All measurements of one run."""
 
     machine: dict[str, str]
     systems: dict[str, System] = field(default_factory=dict)
     workloads: dict[str, Workload] = field(default_factory=dict)
     turns: list[Turn] = field(default_factory=list)
-    lengths: list[Turn] = field(default_factory=list)  # a new model for each number of samples
+    lengths: list[Turn] = field(default_factory=list)  # each with a new model
     firsts: list[First] = field(default_factory=list)
     memory: list[Memory] = field(default_factory=list)
     imports: list[Import] = field(default_factory=list)
@@ -120,11 +120,11 @@ class Results:
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """What an earlier run left."""
+        """Read a stored run."""
         facts = json.loads(path.read_text())
         if facts.get("format") != FORMAT:
             raise ValueError(
-                f"{path} is no result of this benchmark: format {facts.get('format')!r}, not {FORMAT}"
+                f"{path} is not a result of this benchmark: format {facts.get('format')!r}, expected {FORMAT}"
             )
         results = cls(facts["machine"])
         results.systems = {each["key"]: System(**each) for each in facts["systems"]}
@@ -134,7 +134,7 @@ class Results:
         return results
 
     def write(self, path: Path) -> None:
-        """Replace the file, a fact a line."""
+        """Write the file, one measurement per line."""
         parts = [f'"format": {FORMAT}', f'"machine": {json.dumps(self.machine)}']
         for each in fields(self)[1:]:
             value: Any = getattr(self, each.name)
@@ -145,7 +145,7 @@ class Results:
         replace_file(path, ("{" + ",\n".join(parts) + "}\n").encode())
 
     def without(self, workloads: set[str], now: Self) -> Self:
-        """What is kept beside a run of some workloads: the others, of the systems that are in it."""
+        """The run `now`, with the stored measurements of the other workloads for its systems."""
         kept = replace(now, workloads={k: v for k, v in self.workloads.items() if k not in workloads})
         for name in ("turns", "lengths", "firsts", "memory", "refusals"):
             rows = [row for row in getattr(self, name) if row.workload not in workloads]
@@ -153,7 +153,7 @@ class Results:
         return kept
 
     def microseconds(self, system: str, workload: str) -> list[float]:
-        """A sample's time, one figure for each turn."""
+        """The time per sample of each turn."""
         return [
             turn.seconds / turn.samples * 1e6
             for turn in self.turns
@@ -161,7 +161,7 @@ class Results:
         ]
 
     def measured(self) -> Iterator[tuple[str, str]]:
-        """Systems and workloads that there are turns of."""
+        """The pairs of systems and workloads that have turns."""
         yield from dict.fromkeys((turn.system, turn.workload) for turn in self.turns)
 
 
@@ -178,7 +178,7 @@ LISTS = {
 
 @dataclass(frozen=True)
 class Spread:
-    """The middle of several figures, and where the middle half of them lies."""
+    """The median and the quartiles of several figures."""
 
     middle: float
     low: float
@@ -186,7 +186,7 @@ class Spread:
 
     @classmethod
     def of(cls, values: list[float]) -> Self:
-        """Of one or more."""
+        """Of one or more values."""
         if len(values) == 1:
             return cls(values[0], values[0], values[0])
         low, _, high = quantiles(values, n=4, method="inclusive")

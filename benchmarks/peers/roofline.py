@@ -1,9 +1,9 @@
-"""The compiled core alone, shape by shape, beside what its processor core can do at most.
+"""Compare the compiled core with the peak of its processor core, for several shapes.
 
     python -m benchmarks.peers.roofline
 
-Every shape has a process of its own, pinned to one core. There each instruction set and precision learns in
-turn, and beside every turn the core's peak is measured, and how fast it reads a layer of that size.
+Each shape has its own process, pinned to one core. The instruction sets and precisions learn in turns. In
+each turn the peak of the core is measured, and its memory bandwidth for a layer of this size.
 """
 
 import argparse
@@ -16,14 +16,15 @@ from dataclasses import asdict
 import numpy as np
 from numpy.typing import DTypeLike
 
-from benchmarks.peers.kernels import points
+from benchmarks import peak
+from benchmarks.peers.kernels import moving_numbers, points
 from benchmarks.peers.results import Kernel
-from benchmarks.quality.progress import Progress
+from benchmarks.progress import Progress
 from benchmarks.speed import counts, in_a_process, learn_time, processor
-from gaussian_neurons import Neurons, _core
+from gaussian_neurons import Neurons
 from gaussian_neurons.learning import native
 
-# K, D, and whether double precision is measured, too: on the large ones it would take too long
+# K, D, and whether double precision is measured, too: for large shapes it would take too long
 SHAPES = (
     (16, 25, True),
     (16, 169, True),
@@ -34,39 +35,29 @@ SHAPES = (
     (1024, 128, False),
     (1024, 784, False),
 )
-WORK = 5e8  # multiply-adds in a turn, about
-SLOW = 1e8  # multiply-adds a sample, beyond which the narrowest instruction set would take too long
-SAMPLES = (6, 100_000)  # in a turn, at least and at most: a call has costs of its own
-PROBE = 0.02  # seconds for each of the two roofs
-PROBES = {"float32": _core.measure_core_single, "float64": _core.measure_core_double}
+WORK = 5e8  # approximate multiply-adds in a turn
+SLOW = 1e8  # multiply-adds per sample; with more, the narrowest instruction set is skipped
+SAMPLES = (6, 100_000)  # smallest and largest number in a turn
+PROBE = 0.02  # seconds to measure the peak or the bandwidth
 
 
 def measure(
     repetitions: int, progress: Progress, shapes: Sequence[tuple[int, int, bool]] = SHAPES
 ) -> list[Kernel]:
-    """Every shape on every instruction set; `progress` hears of each shape once."""
+    """Measure all shapes on all instruction sets; each shape is one step of progress."""
     found = []
     for K, D, double in shapes:
-        progress.say(f"the core alone, K = {K}, D = {D}")
+        progress.step(f"the core, K = {K}, D = {D}")
         job = json.dumps([K, D, double, repetitions])
         found += [Kernel(**row) for row in in_a_process(job, {}, module="benchmarks.peers.roofline")]
     return found
 
 
-def moving_numbers(K: int, D: int) -> int:
-    """Numbers that a sample moves at the very least.
-
-    Centers come and go back; one number for each pair of neurons is written and read again, since no pair's
-    weight is known before all D are summed.
-    """
-    return 2 * K * D + 2 * (K * (K - 1) // 2)
-
-
 def read_bandwidth(K: int, D: int, dtype: DTypeLike, seconds: float = PROBE) -> float:
-    """Bytes a second that are read out of a buffer as large as a layer: centers twice, pairs, and weights.
+    """Bytes per second read from a buffer of the size of a layer: centers twice, pairs and weights.
 
-    The probe is NumPy's product of one half of the buffer with the other, over and over in one call: two
-    loads for each multiply-add. In the smallest layers, the begin and end of each product count, too.
+    It is measured with NumPy's product of both halves of the buffer, repeated in one call: two loads per
+    multiply-add. For the smallest layers, the overhead of each product is included.
     """
     buffer = np.ones(2 * K * (D + K), dtype)
     half = len(buffer) // 2
@@ -80,27 +71,27 @@ def read_bandwidth(K: int, D: int, dtype: DTypeLike, seconds: float = PROBE) -> 
 
 
 def measure_shape(K: int, D: int, double: bool, repetitions: int) -> list[Kernel]:
-    """One shape on every instruction set and precision, in this process."""
+    """Measure one shape on all instruction sets and precisions, in this process."""
     random = np.random.default_rng(0)
     least, most = SAMPLES
     needed = counts(K, D, False, lanes=1, group=1).needed
     n = int(np.clip(WORK / needed, least, most))
     x = random.random((n, D), np.float32)
     centers, width = random.random((K, D)), D / 25
-    rule = {"inhibition": 0.5, "learning_rate": 0.1 * width * min(1, 16 / K)}  # many push, so gently
+    rule = {"inhibition": 0.5, "learning_rate": 0.1 * width * min(1, 16 / K)}  # smaller for large layers
     precisions = ("float32", "float64") if double else ("float32",)
     sets = native.available()
     if needed > SLOW and len(sets) > 1:
         sets = sets[:-1]
     cases = [(isa, precision) for isa in sets for precision in precisions]
     found = []
-    for repetition in range(-1, repetitions):  # the first is not kept: pages and caches are cold
+    for repetition in range(-1, repetitions):  # the first is a warm-up
         for isa, precision in cases:
             samples, neurons = x.astype(precision), Neurons.at(centers, width, np.dtype(precision).type)
             with native.using(isa):
-                core = PROBES[precision](PROBE)
+                core = peak.measure(precision, PROBE)
                 seconds = learn_time(native.learn, neurons, samples if repetition >= 0 else x[:least], **rule)
-                peak = max(core["multiply_adds"], PROBES[precision](PROBE)["multiply_adds"])  # before, after
+                after = peak.measure(precision, PROBE)
             if repetition < 0:
                 continue
             count = counts(K, D, False, int(core["lanes"]), int(core["group"]))
@@ -115,7 +106,7 @@ def measure_shape(K: int, D: int, double: bool, repetitions: int) -> list[Kernel
                     count.needed,
                     count.done,
                     moving_numbers(K, D),
-                    peak * 1e9,
+                    max(core["multiply_adds"], after["multiply_adds"]) * 1e9,
                     read_bandwidth(K, D, precision),
                 )
             )
@@ -143,7 +134,7 @@ def main() -> None:
         print(
             f"{point.K:>5} {point.D:>4} {point.instruction_set:>9} {point.precision:>8} "
             f"{point.seconds.middle * 1e6:>10.2f} us {point.gigaflops:>6.1f} GF/s "
-            f"{point.share.middle:>4.0%} of the peak, {point.intensity:>5.1f} operations a byte"
+            f"{point.share.middle:>4.0%} of the peak, {point.intensity:>5.1f} operations per byte"
         )
 
 

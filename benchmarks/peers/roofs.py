@@ -1,4 +1,4 @@
-"""The picture of the core beside its roofs: what arithmetic and memory allow, and what is reached."""
+"""The roofline picture: limits of arithmetic and memory, and what the core reaches."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -19,7 +19,7 @@ LOOKS = {"float32": (MARK, "o"), "float64": (DARK, "s")}
 
 
 def roofline(results: Results) -> "Figure | None":
-    """The kernels under what the arithmetic and the memory allow, and their shares of the peak."""
+    """Draw the kernels below the limits of arithmetic and memory, and their shares of the peak."""
     if not results.kernels:
         return None
     found = points(results.kernels)
@@ -27,10 +27,10 @@ def roofline(results: Results) -> "Figure | None":
     mine = [point for point in found if point.instruction_set == best]
     shares = [point.share.middle for point in mine]
     subtitle = (
-        f"The compiled core with {best}: {min(shares):.0%} to {max(shares):.0%} of the peak in arithmetic "
-        "that the equations need; labels are K × D"
+        f"The compiled core with {best}: the arithmetic of the equations reaches {min(shares):.0%} to "
+        f"{max(shares):.0%} of the peak; labels are K × D"
     )
-    figure = titled(5.3, "What one processor core can do at most, and what the rule makes of it", subtitle)
+    figure = titled(5.3, "Limits of one processor core, and the speed of the rule", subtitle)
     _roofs(place(figure, 0.75, 0.6, 5.3, 3.75), mine)
     single = [point for point in found if point.precision == "float32"] or found
     _shares(place(figure, 7.35, 0.6, 2.4, 3.75), single)
@@ -48,15 +48,15 @@ def _roofs(axes: "Axes", mine: Sequence[Point]) -> None:
         if not some:
             continue
         peak = Spread.of([point.peak for point in some]).middle / 1e9
-        heights |= {point: point.share.middle * peak for point in some}  # each beside the peak of its turn
+        heights |= {point: point.share.middle * peak for point in some}  # relative to the peak of its turn
         slow, fast = (pick(point.bandwidth for point in some) / 1e9 for pick in (min, max))
         axes.fill_between(
             x, np.minimum(slow * x, peak), np.minimum(fast * x, peak), color=colour, alpha=0.15, linewidth=0
         )
         roof = np.minimum(fast * x, peak)
         lines += axes.plot(x, roof, color=colour, linewidth=1.5)
-        words = f"{precision}: at most {peak:.0f} GFLOP/s"
-        texts.append(axes.text(peak / fast, peak * 1.04, words, fontsize=8, color=colour, va="bottom"))
+        label = f"{precision}: at most {peak:.0f} GFLOP/s"
+        texts.append(axes.text(peak / fast, peak * 1.04, label, fontsize=8, color=colour, va="bottom"))
         axes.plot(
             [point.intensity for point in some],
             [heights[point] for point in some],
@@ -68,11 +68,11 @@ def _roofs(axes: "Axes", mine: Sequence[Point]) -> None:
     axes.set_xlim(x[0], x[-1])
     axes.set_ylim(min(heights.values()) / 2.5, max(point.peak for point in mine) / 1e9 * 1.5)
     slow, fast = (pick(point.bandwidth for point in mine) / 1e9 for pick in (min, max))
-    words = f"slanted: layers are read\nat {slow:.0f} to {fast:.0f} GB/s"
-    texts.append(axes.text(0.12, 0.03, words, fontsize=8, color=PALE, transform=axes.transAxes))
+    label = f"slanted: layers are read\nat {slow:.0f} to {fast:.0f} GB/s"
+    texts.append(axes.text(0.12, 0.03, label, fontsize=8, color=PALE, transform=axes.transAxes))
     _name_points(axes, heights, texts, lines)
-    axes.set_xlabel("operations needed for each byte that must move", fontsize=9, color=INK)
-    axes.set_title("billions of operations a second", fontsize=9, color=INK, loc="left")
+    axes.set_xlabel("necessary operations per byte of memory traffic", fontsize=9, color=INK)
+    axes.set_title("billions of operations per second", fontsize=9, color=INK, loc="left")
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_formatter(lambda value, _: f"{value:g}")
         axis.set_minor_formatter(lambda value, _: "")
@@ -82,7 +82,7 @@ def _roofs(axes: "Axes", mine: Sequence[Point]) -> None:
 def _name_points(
     axes: "Axes", heights: Mapping[Point, float], texts: Sequence["Text"], lines: Sequence["Line2D"]
 ) -> None:
-    """Shape and share at each point, where there is room."""
+    """Write shape and share at each point, if they do not overlap other labels."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     renderer = FigureCanvasAgg(axes.figure).get_renderer()
@@ -112,19 +112,19 @@ def _name_points(
                 ha=side,
             )
             box = text.get_window_extent(renderer)
-            meets = any(box.overlaps(other) for other in taken) or any(
+            overlaps = any(box.overlaps(other) for other in taken) or any(
                 box.padded(6).contains(*dot) for dot in dots
             )
-            if not meets and not any(roof.intersects_bbox(box, filled=False) for roof in roofs):
+            if not overlaps and not any(roof.intersects_bbox(box, filled=False) for roof in roofs):
                 break
             text.remove()
         else:
-            continue  # no room: the table has it
+            continue  # the table has it
         taken.append(box)
 
 
 def _shares(axes: "Axes", found: Sequence[Point]) -> None:
-    """A bar for each shape and instruction set."""
+    """Draw a bar for each shape and instruction set."""
     shapes = list(dict.fromkeys((point.K, point.D) for point in found))
     sets = list(dict.fromkeys(point.instruction_set for point in found))
     colours = dict(zip(sets, (MARK, TEAL, LIGHT, FAINT), strict=False))

@@ -1,8 +1,8 @@
-"""The rule as one would write it oneself, one sample at a time, in several ways; and a rule of others.
+"""Implementations of the rule with several tools, one sample at a time; and the rule of Krotov and Hopfield.
 
-All ways of ours are Equation 5 of docs/algorithm.md, one width for all neurons. With f_ij = f_j(mu_i), the
-sum over j of f_ij (mu_j - mu_i) is (f mu)_i - (sum_j f_ij) mu_i: a product of matrices, which is how those
-with a library of linear algebra write it. Imports are inside, so that none needs another's.
+Our rule is Equation 5 of docs/algorithm.md, with one width for all neurons. With f_ij = f_j(mu_i), the sum
+over j of f_ij (mu_j - mu_i) is (f mu)_i - (sum_j f_ij) mu_i, a matrix product. Packages are imported on
+demand.
 """
 
 from collections.abc import Callable
@@ -26,7 +26,7 @@ class Rule:
 
 
 def numpy_broadcast(rows: Array, centers: Array, rule: Rule) -> None:
-    """All differences of all pairs in one array, (K, K, D): the equation as it is printed."""
+    """The differences of all pairs in one array, (K, K, D): the equation as printed."""
     pull = rule.learning_rate / rule.width
     push = 2 * rule.inhibition * pull
     for x in rows:
@@ -38,7 +38,7 @@ def numpy_broadcast(rows: Array, centers: Array, rule: Rule) -> None:
 
 
 def numpy_products(rows: Array, centers: Array, rule: Rule) -> None:
-    """Distances and sums as products of matrices: no array is larger than K x K or K x D."""
+    """Distances and sums as matrix products: no array is larger than K x K or K x D."""
     pull = rule.learning_rate / rule.width
     push = 2 * rule.inhibition * pull
     for x in rows:
@@ -55,7 +55,7 @@ def numpy_products(rows: Array, centers: Array, rule: Rule) -> None:
 
 
 def numba_kernel() -> Callable[[Array, Array, Rule], None]:
-    """Plain loops, each pair once, compiled on the first call. Float32 throughout."""
+    """Plain loops, each pair once, compiled on the first call, in float32."""
     import numba
 
     @numba.njit(fastmath=True, error_model="numpy", boundscheck=False)
@@ -111,7 +111,7 @@ def torch_steps(rows: Any, centers: Any, rule: Rule) -> None:
 
 
 def jax_scan() -> Callable[[Any, Any, Rule], Any]:
-    """`lax.scan` over the rows of a call, compiled for each number of them; returns the new centers."""
+    """`lax.scan` over the rows of a call, compiled for each number of rows; returns the new centers."""
     import jax
     import jax.numpy as jnp
 
@@ -136,26 +136,26 @@ def jax_scan() -> Callable[[Any, Any, Rule], Any]:
 
 @dataclass(frozen=True)
 class Competition:
-    """The numbers of Krotov and Hopfield's rule (PNAS 2019), those that it has for MNIST."""
+    """The parameters of the rule of Krotov and Hopfield (PNAS 2019) for MNIST."""
 
     p: float = 2.0  # of the Lebesgue norm
-    rank: int = 2  # which of the currents, from the highest, is unlearned
+    rank: int = 2  # the unit with the rank-th largest current unlearns
     strength: float = 0.4  # Delta, of unlearning
-    learning_rate: float = 0.02  # of the largest change of a weight
+    learning_rate: float = 0.02  # the largest change of a weight
 
 
 def currents(x: Array, weights: Array, p: float) -> Array:
-    """I_mu = sum_i sgn(W_mu,i) |W_mu,i|^(p - 1) x_i: what each hidden unit is driven by."""
+    """The input currents of the hidden units, I_mu = sum_i sgn(W_mu,i) |W_mu,i|^(p - 1) x_i."""
     if p == 2:
         return weights @ x
     return (np.sign(weights) * np.abs(weights) ** (p - 1)) @ x
 
 
 def krotov_hopfield(rows: Array, weights: Array, rule: Competition) -> None:
-    """Learn one row at a time: the strongest unit learns, the one of a given rank unlearns.
+    """Learn one row at a time: the strongest unit learns, the unit of a given rank unlearns.
 
-    The change of unit mu is g_mu (x - I_mu W_mu), where g is 1 for the strongest and minus the strength for
-    that rank (radius R = 1). The change as a whole is scaled so that its largest number is the learning rate.
+    The change of unit mu is g_mu (x - I_mu W_mu), with g = 1 for the strongest unit and minus the strength
+    for that rank (radius R = 1). All changes are scaled so that the largest is the learning rate.
     """
     second = len(weights) - rule.rank
     for x in rows:

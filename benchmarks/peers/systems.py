@@ -1,6 +1,6 @@
-"""The systems that are compared, each with the settings that its own documentation gives it.
+"""The compared systems, each with settings from its documentation.
 
-K of the workload goes to those that take a number of clusters.
+Systems that need a number of clusters are given K of the workload.
 """
 
 from collections.abc import Callable
@@ -15,33 +15,33 @@ from benchmarks.peers.learners import Learner, Portions, Task, Whole
 from benchmarks.peers.makers import FEWEST, HORIZON, MOST, MOST_IN_A_SCAN
 from benchmarks.peers.rules import Competition
 
-MOST_MEMORY = 2 << 30  # bytes that a system may need
+MOST_MEMORY = 2 << 30  # bytes; a system that needs more is not run
 
 
 @dataclass(frozen=True)
 class System:
-    """One of those that are compared."""
+    """A compared system."""
 
     name: str
     package: str
     settings: str
     make: Callable[[Task], Learner]
-    imports: str  # what a user writes
+    imports: str  # the import statement of a user
     kind: str = "peer"
     per_sample: bool = True
-    takes_K: bool = True  # is told K, or makes do with at most so many; the others find their own number
-    again: bool = False  # begins anew with every call: all rows at once
-    bytes: Callable[[Task], float] | None = None  # that it needs, where that is known before
+    takes_K: bool = True  # K is its number of clusters or a limit; other systems find their own number
+    again: bool = False  # each call begins again, with all rows at once
+    bytes: Callable[[Task], float] | None = None  # the memory that it needs, if known in advance
 
     def record(self, key: str) -> results.System:
-        """As it is kept."""
+        """The stored form."""
         version = metadata.version(self.package)
         return results.System(
             key, self.name, self.package, version, self.settings, self.kind, self.per_sample, self.takes_K
         )
 
     def installed(self) -> bool:
-        """Whether its package is here."""
+        """Whether its package is installed."""
         try:
             metadata.version(self.package)
         except metadata.PackageNotFoundError:
@@ -72,7 +72,7 @@ SYSTEMS = {
         "ours",
     ),
     "ours-1024": System(
-        "Gaussian neurons, 1024 rows a call",
+        "Gaussian neurons, 1024 rows per call",
         "gaussian-neurons",
         f"{NEURONS}, partial_fit with 1024 float32 rows in a call",
         lambda task: Portions(makers.ours(task), size=1024),
@@ -80,7 +80,7 @@ SYSTEMS = {
         "ours",
     ),
     "ours-one": System(
-        "Gaussian neurons, a call a sample",
+        "Gaussian neurons, 1 row per call",
         "gaussian-neurons",
         f"{NEURONS}, partial_fit with one float32 row in a call",
         lambda task: Portions(makers.ours(task)),
@@ -249,5 +249,5 @@ SYSTEMS = {
 
 
 def chosen(names: str | None) -> dict[str, System]:
-    """Those of a list of names with commas between; all where nothing is said."""
+    """The systems of a comma-separated list of names; all if it is None."""
     return named.chosen(SYSTEMS, names, "system")

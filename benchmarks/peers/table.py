@@ -1,4 +1,4 @@
-"""What was measured, in a terminal."""
+"""The measurements on a terminal."""
 
 from statistics import median
 
@@ -7,11 +7,11 @@ from benchmarks.peers.growth import slopes
 from benchmarks.peers.results import Results, Spread
 from benchmarks.quality.table import text
 
-HEAD = ("", "samples/s", "us/sample", "middle half", "MiB", "first, ms", "times ours")
+HEAD = ("", "samples/s", "us/sample", "quartiles", "MiB", "first, ms", "times ours")
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """To so many digits, with commas; a dash for none."""
+    """A number with these digits and commas; a dash for None."""
     if value is None:
         return "–"
     if abs(value) >= 10 ** (digits - 1):
@@ -20,7 +20,7 @@ def number(value: float | None, digits: int = 3) -> str:
 
 
 def systems(results: Results) -> str:
-    """Who is compared, and with what settings."""
+    """The compared systems and their settings."""
     return "\n".join(
         f"{system.key}: {system.name}, {system.package} {system.version}\n    {system.settings}"
         for system in results.systems.values()
@@ -28,17 +28,17 @@ def systems(results: Results) -> str:
 
 
 def workload(results: Results, key: str) -> str:
-    """All systems on one workload, the fastest first; those that refused below."""
-    it = results.workloads[key]
+    """All systems on one workload, the fastest first; those without a result below."""
+    about = results.workloads[key]
     measured = [name for name, on in results.measured() if on == key]
     measured.sort(key=lambda name: median(results.microseconds(name, key)))
-    refused = [
+    failed = [
         f"  {each.system}: {each.why}"
         for each in results.refusals
         if each.workload == key and each.system not in measured
     ]
     rows = [HEAD, *(_row(results, name, key) for name in measured)]
-    return "\n".join([f"{key}: {it.name}, K = {it.K}, D = {it.D}", "", text(rows), *refused])
+    return "\n".join([f"{key}: {about.name}, K = {about.K}, D = {about.D}", "", text(rows), *failed])
 
 
 def _row(results: Results, name: str, key: str) -> tuple[str, ...]:
@@ -57,12 +57,12 @@ def _row(results: Results, name: str, key: str) -> tuple[str, ...]:
 
 
 def imports(results: Results) -> str:
-    """Seconds to import, beyond NumPy and scikit-learn."""
-    rows = [("import", "s", "beyond NumPy and scikit-learn, s")]
+    """Import times, also without NumPy and scikit-learn."""
+    rows = [("import", "s", "more than NumPy and scikit-learn, s")]
     known = set()
     for key, system in results.systems.items():
         times = [each for each in results.imports if each.system == key]
-        if times and (system.package, times[0].seconds) not in known:  # systems of one package share theirs
+        if times and (system.package, times[0].seconds) not in known:  # one import per package
             known.add((system.package, times[0].seconds))
             whole, more = (median(each.seconds for each in times), median(e.seconds - e.base for e in times))
             rows.append((key, f"{whole:.2f}", f"{more:+.2f}" if more > 0 else "–"))
@@ -70,23 +70,23 @@ def imports(results: Results) -> str:
 
 
 def growth(results: Results) -> str:
-    """Exponents."""
+    """The exponents of growth."""
     rows = [("time grows as", "N^", "D^", "K^")]
     for key, found in slopes(results).items():
         exponents = [found[letter] for letter in ("N", "D", "K")]
         if any(value is not None for value in exponents):
             rows.append((key, *("–" if value is None else f"{value:.2f}" for value in exponents)))
-    legend = "N: the time for N samples; D and K: the time for one, over the grid of rows"
-    return f"{text(rows)}\n{legend}" if len(rows) > 1 else "No growth: too few sizes were measured."
+    legend = "N: the time for N samples; D and K: the time per sample, over the grid of rows"
+    return f"{text(rows)}\n{legend}" if len(rows) > 1 else "No exponents: too few sizes were measured."
 
 
 def refusals(results: Results) -> str:
-    """Who was not measured, and why."""
+    """The systems without a result, and why."""
     lines = [f"  {each.system} on {each.workload}: {each.why}" for each in results.refusals]
-    return "\n".join(["Not measured:", *lines]) if lines else "Every system was measured on every workload."
+    return "\n".join(["Not measured:", *lines]) if lines else "All systems were measured on all workloads."
 
 
 def shown(results: Results) -> str:
-    """What is said about speed, and whether this run bears it out."""
+    """The claims about speed, and whether this run supports them."""
     lines = [f"  {each.verdict:<12}  {each.text}: {each.figure or '–'}" for each in claims(results)]
-    return "\n".join(["Shown here:", *lines])
+    return "\n".join(["Claims:", *lines])

@@ -1,4 +1,4 @@
-"""Numbers and tables as text."""
+"""Format numbers and tables as text."""
 
 from collections.abc import Iterable, Sequence
 
@@ -6,26 +6,26 @@ from benchmarks.peers.results import Spread
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Markdown; no word can break a row."""
+    """A table in Markdown."""
     lines = [head, ["---"] * len(head), *rows]
-    return "".join(f"| {' | '.join(_cell(word) for word in line)} |\n" for line in lines)
+    return "".join(f"| {' | '.join(_cell(text) for text in line)} |\n" for line in lines)
 
 
-def _cell(word: str) -> str:
-    return " ".join(word.split()).replace("|", "\\|")
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
 
 
-def exactly(word: str) -> str:
-    """As it is, whatever signs are in it."""
+def code(text: str) -> str:
+    """Inline code in Markdown, also if the text contains backquotes."""
     fence = "`"
-    while fence in word:
+    while fence in text:
         fence += "`"
-    space = " " if word.startswith("`") or word.endswith("`") else ""
-    return f"{fence}{space}{word}{space}{fence}" if word else ""
+    space = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{fence}{space}{text}{space}{fence}" if text else ""
 
 
 def number(value: float | None) -> str:
-    """To three digits, and a dash for none."""
+    """A number with three digits; a dash for None."""
     if value is None:
         return "–"
     if value == 0:
@@ -34,15 +34,15 @@ def number(value: float | None) -> str:
     return f"{round(value, 2 - size):,.{min(4, max(0, 2 - size))}f}"
 
 
-def with_half(spread: Spread) -> str:
-    """The middle, and where the middle half lies."""
+def with_quartiles(spread: Spread) -> str:
+    """The median, with the quartiles in brackets."""
     if spread.low == spread.high:
         return number(spread.middle)
     return f"{number(spread.middle)} ({number(spread.low)} – {number(spread.high)})"
 
 
 def aligned(rows: Sequence[Sequence[str]], left: int) -> str:
-    """Rows for a terminal; the first `left` columns are words."""
+    """Rows for a terminal; the first `left` columns are left-aligned."""
     widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
     return "\n".join(
         "  ".join(

@@ -1,7 +1,7 @@
-"""The process of one system, which lives through the whole run and works only when it is asked to.
+"""The process of one system, which exists for the whole run and works only on request.
 
-It is asked by name, with arguments, through a pipe, and answers with `Done` or `Failed`. It is pinned to one
-core, has one thread, and dies with the process that started it.
+A request is a method of `Bench` with arguments, sent through a pipe; the reply is `Done` or `Failed`. The
+process is pinned to one core, has one thread, and ends with its parent.
 """
 
 import ctypes
@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.peers.learners import Learner, Task
-from benchmarks.quality.measure import _forget_highest, _status
+from benchmarks.quality.measure import process_memory, reset_peak_memory
 from benchmarks.speed import ONE_THREAD
 
 ENVIRONMENT = ONE_THREAD | {
@@ -31,44 +31,44 @@ ENVIRONMENT = ONE_THREAD | {
     "JAX_PLATFORMS": "cpu",
 }
 WARM_UP_ROWS = 256
-SLOWEST = 3.0  # seconds that the fewest samples may take
-MOST_AT_ONCE = 4.0  # times as many samples are tried next: some systems slow down as they go
+SLOWEST = 3.0  # seconds; a system that needs more for its smallest portion is too slow
+MOST_AT_ONCE = 4.0  # largest growth of a trial: some systems become slower with each sample
 
 
 @dataclass(frozen=True)
 class Done:
-    """What came of what was asked."""
+    """The result of a request."""
 
     value: Any
 
 
 @dataclass(frozen=True)
 class Failed:
-    """Why nothing came of it."""
+    """Why a request failed."""
 
     why: str
 
 
 class TooSlow(Exception):
-    """A system that would keep all others waiting."""
+    """A system that is too slow for this benchmark."""
 
 
 class Bench:
-    """A system, a workload, and the model that learns from it."""
+    """A system, a workload, and a model that learns from it."""
 
     def __init__(self, system: Any) -> None:
         self.system = system
         exec(system.imports, {})
 
     def open(self, path: Path, K: int, D: int) -> None:
-        """Turn to a workload. Its samples are mapped, and copied in the form that they are learned in."""
+        """Begin a workload. Its samples are memory-mapped."""
         self.samples = np.load(path, mmap_mode="r")
         self.task = Task(K, D)
         self.model: Learner | None = None
         self.begin = 0
 
     def first(self) -> float:
-        """Seconds from making a model to its first answer."""
+        """Seconds from the creation of a model to its first prediction."""
         begin = time.perf_counter()
         model = self.system.make(self.task)
         model.learn(model.rows(self._copy(0, model.first)))
@@ -76,7 +76,7 @@ class Bench:
         return time.perf_counter() - begin
 
     def fill(self, seconds: float) -> int:
-        """How many samples take about so long, once everything is compiled."""
+        """The number of samples that take about this long, after a warm-up."""
         self._warm_up(seconds)
         model = self.system.make(self.task)
         fewest = model.first if self.system.again else model.portion
@@ -84,7 +84,7 @@ class Bench:
         self._learn(model, 0, begin)
         while True:
             took = self._learn(model, begin, n)
-            if seconds / 8 < took < SLOWEST:  # perhaps something was compiled meanwhile
+            if seconds / 8 < took < SLOWEST:  # something may have been compiled meanwhile
                 begin += n
                 took = min(took, self._learn(model, begin, n))
             if took * fewest / n > SLOWEST:
@@ -95,7 +95,7 @@ class Bench:
             begin, n = begin + n, -(-int(wanted) // model.portion) * model.portion
 
     def _warm_up(self, seconds: float) -> None:
-        """A model that is thrown away: some compile more than once before they are at their usual speed."""
+        """Let a throw-away model learn: some systems compile several times at first."""
         model = self.system.make(self.task)
         n, begin, spent = model.portion, model.first, 0.0
         self._learn(model, 0, begin)
@@ -103,23 +103,23 @@ class Bench:
             spent += self._learn(model, begin, n)
             begin, n = begin + n, 2 * n
 
-    def anew(self, n: int) -> tuple[int, float, float | None]:
-        """A new model, which the turns go on with: samples learned, seconds, and MiB that this added."""
+    def restart(self, n: int) -> tuple[int, float, float | None]:
+        """Create the model of the turns; returns the samples learned, the seconds and the MiB added."""
         self.model, self.begin = None, 0
         model = self.system.make(self.task)
         count = max(n, model.first, model.settled)
         rows = self._rows(model, 0, count)
         del model
-        _give_back()
-        before = _forget_highest()
+        _release_memory()
+        before = reset_peak_memory()
         self.model = self.system.make(self.task)
         took = self._time(self.model, rows)
-        highest = None if before is None else max(0.0, (_status("VmHWM") - before) / 2**10)
+        added = None if before is None else max(0.0, (process_memory("VmHWM") - before) / 2**10)
         self.begin = 0 if self.system.again else count
-        return count, took, highest
+        return count, took, added
 
     def turn(self, n: int) -> tuple[int, float]:
-        """Learn on: samples learned before, and seconds."""
+        """Continue to learn; returns the samples learned before and the seconds."""
         assert self.model is not None
         begin = self.begin
         took = self._learn(self.model, begin, n)
@@ -127,10 +127,10 @@ class Bench:
         return begin, took
 
     def length(self, n: int) -> tuple[int, float]:
-        """A new model that has just begun: samples that it began with, and seconds for so many more."""
+        """Learn n samples with a new model; returns the untimed first samples and the seconds."""
         model = self.system.make(self.task)
         if n > self._most(model):
-            raise TooSlow(f"it learns from {self._most(model):,.0f} at most, and leaves out the others")
+            raise TooSlow(f"it learns from at most {self._most(model):,.0f} samples and ignores the others")
         if self.system.again:
             return 0, self._learn(model, 0, n)
         begin = max(model.first, model.settled)
@@ -138,7 +138,7 @@ class Bench:
         return begin, self._learn(model, begin, n)
 
     def _most(self, model: Learner) -> float:
-        """Samples that may be asked for at most: one that begins anew takes none of them twice."""
+        """The largest number of samples: a system that begins again gets no sample twice."""
         return min(model.most or np.inf, self._count if self.system.again else np.inf)
 
     def _learn(self, model: Learner, begin: int, n: int) -> float:
@@ -152,7 +152,7 @@ class Bench:
         return time.perf_counter() - begin
 
     def _rows(self, model: Learner, begin: int, n: int) -> list[Any]:
-        """Samples in the form that a model takes; each piece of them is learned in one call of `learn`."""
+        """Samples in the format of a model; each piece is learned in one call of `learn`."""
         made: dict[tuple[int, int], Any] = {}
         pieces = list(self._pieces(begin, n))
         for piece in pieces:
@@ -161,7 +161,7 @@ class Bench:
         return [made[piece] for piece in pieces]
 
     def _pieces(self, begin: int, n: int) -> Iterator[tuple[int, int]]:
-        """Where samples lie among those drawn: after the last one comes the first one again."""
+        """Start and length of contiguous samples; after the last sample the first one follows again."""
         begin = 0 if self.system.again else begin
         while n > 0:
             start = begin % self._count
@@ -171,23 +171,23 @@ class Bench:
 
     @property
     def _count(self) -> int:
-        """Samples that there are, in whole portions of all systems."""
+        """The number of samples, rounded to the portions of all systems."""
         return len(self.samples) // 1024 * 1024 or len(self.samples)
 
     def _copy(self, begin: int, n: int) -> Any:
         return np.array(self.samples[begin : begin + n])
 
 
-def _give_back() -> None:
-    """Free memory goes back to the system, so that it is seen when it is used again."""
+def _release_memory() -> None:
+    """Return free memory to the system, so that its reuse is measured."""
     gc.collect()
     with suppress(AttributeError, OSError):  # another C library
         ctypes.CDLL(None).malloc_trim(0)
 
 
 def serve(pipe: Connection, table: str, key: str, core: int | None) -> None:
-    """Answer until nobody asks any more. `table` is the module that holds SYSTEMS."""
-    threading.Thread(target=_follow_parent, daemon=True).start()
+    """Reply to requests until the pipe is closed. `table` is the module with SYSTEMS."""
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     os.environ.update(ENVIRONMENT)
     if core is not None:
         os.sched_setaffinity(0, {core})
@@ -209,7 +209,7 @@ def serve(pipe: Connection, table: str, key: str, core: int | None) -> None:
             pipe.send(Failed(f"{type(error).__name__}: {error}"[:200]))
 
 
-def _follow_parent() -> None:
+def _end_with_parent() -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
         wait([parent.sentinel])

@@ -1,4 +1,4 @@
-"""What the systems learn from: patches of the paper's images, and rows of every size."""
+"""The workloads: patches of the paper's images, and random rows of several sizes."""
 
 import os
 from collections.abc import Callable
@@ -17,40 +17,40 @@ from gaussian_neurons.sampling import Patches
 
 Array = NDArray[Any]
 
-BESIDE = Path(__file__).parents[3] / "shared" / "data"  # where data may lie beside a clone
+BESIDE = Path(__file__).parents[3] / "shared" / "data"  # a data directory beside the clone
 PAPER = "mnist-5x5"
 COLUMNS, NEURONS = (2, 16, 128, 784), (16, 64, 256, 1024)
 SPREAD = 0.05  # standard deviation of a cluster in each column
-NUMBERS, MOST_ROWS, ROWS_A_NEURON = 1 << 24, 1 << 19, 40  # of the samples that are drawn: at most, at least
+NUMBERS, MOST_ROWS, ROWS_A_NEURON = 1 << 24, 1 << 19, 40  # limits of the number of samples
 QUICK = (PAPER, "rows-D16-K16", "rows-D16-K64", "rows-D128-K16", "rows-D128-K64")
 
 
 @dataclass(frozen=True)
 class Workload:
-    """Samples in [0, 1], and how many neurons or clusters learn from them."""
+    """Samples in [0, 1], and the number of neurons or clusters."""
 
     name: str
     K: int
     D: int
-    draw: Callable[[int], tuple[Array, str]]  # so many samples, float32, the same each time; and a remark
+    draw: Callable[[int], tuple[Array, str]]  # count -> float32 samples, always the same, and a remark
 
     def record(self, key: str, remark: str = "") -> results.Workload:
-        """As it is kept."""
+        """The stored form."""
         return results.Workload(key, self.name + remark, self.K, self.D)
 
     @property
     def rows(self) -> int:
-        """How many samples are drawn; who learns from more begins again with the first."""
+        """The number of samples; a system that learns more begins again with the first."""
         return max(min(NUMBERS // self.D, MOST_ROWS), ROWS_A_NEURON * self.K)
 
 
 def folder() -> Path | None:
-    """Where data lies: beside a clone, unless the environment says where."""
+    """The data directory beside the clone, or None if the environment variable is set."""
     return None if os.environ.get(VARIABLE) else BESIDE
 
 
 def mnist_patches(size: int) -> Callable[[int], tuple[Array, str]]:
-    """Of MNIST, where it is; else of the 5,000 digits that come with a package."""
+    """Patches of MNIST if it is found, else of the 5,000 bundled digits."""
 
     def draw(count: int) -> tuple[Array, str]:
         remark = ""
@@ -64,20 +64,20 @@ def mnist_patches(size: int) -> Callable[[int], tuple[Array, str]]:
 
 
 def cifar_patches(count: int) -> tuple[Array, str]:
-    """Of CIFAR-10, which has to be there."""
+    """Patches of CIFAR-10, which must be found."""
     data = datasets.cifar10(directory=folder(), download=False)
     return Patches(data.images, size=5, seed=0).read(count), ""
 
 
 def mixture(K: int, D: int) -> Callable[[int], tuple[Array, str]]:
-    """K / 2 round clusters of equal weight anywhere in the unit cube, cut off at its faces."""
+    """K / 2 round clusters of equal weight at random in the unit cube, clipped to it."""
 
     def draw(count: int) -> tuple[Array, str]:
         random = np.random.default_rng(0)
-        places = random.random((K // 2, D), np.float32)
+        centers = random.random((K // 2, D), np.float32)
         x = random.standard_normal((count, D), np.float32)
         x *= SPREAD
-        x += places[random.integers(K // 2, size=count)]
+        x += centers[random.integers(K // 2, size=count)]
         return x.clip(0, 1, out=x), ""
 
     return draw
@@ -95,7 +95,7 @@ WORKLOADS = {
 
 
 def chosen(names: str | None, quick: bool) -> dict[str, Workload]:
-    """Those of a list of names with commas between; all, or the quick ones, where nothing is said."""
+    """The workloads of a comma-separated list of names; all, or the quick ones, if it is None."""
     if names is None:
         return {key: WORKLOADS[key] for key in (QUICK if quick else WORKLOADS)}
     return named.chosen(WORKLOADS, names, "workload")

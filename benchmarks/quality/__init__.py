@@ -1,1 +1,1 @@
-"""How good the clusters are that are found without being told how many, beside other libraries."""
+"""Quality of the clusters, compared with other libraries, when the number of clusters is unknown."""

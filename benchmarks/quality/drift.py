@@ -1,7 +1,7 @@
-"""Clusters that move, vanish and appear: who follows them.
+"""A stream with clusters that move, vanish and appear.
 
-A window at a time, each system first predicts the rows that come next, is scored, and only then learns from
-them. Columns are scaled by the mean and deviation of the first window, which is all that a stream offers.
+Each system predicts the rows of a window, is scored, and then learns from them. Columns are scaled with the
+mean and deviation of the first window.
 """
 
 import json
@@ -12,8 +12,8 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from benchmarks.progress import Progress
 from benchmarks.quality.measure import in_a_process, warm_up
-from benchmarks.quality.progress import Progress
 from benchmarks.quality.results import score
 from benchmarks.quality.systems import OURS, SYSTEMS, System, Task
 from benchmarks.speed import processor
@@ -21,61 +21,63 @@ from gaussian_neurons.base.files import replace_file
 from gaussian_neurons.datasets.synthetic import Drifting
 
 SAMPLES, WINDOW = 100_000, 1_000
-LIMIT = 300.0  # seconds for the whole stream
+LIMIT = 300.0  # timeout in seconds for the whole stream
 DOCUMENT = """\
-## Clusters that move
+## Moving clusters
 
-`datasets.synthetic.Drifting`: up to {clusters} clusters in the plane wander, vanish and appear elsewhere,
-with {noise} of noise, for {samples} samples. Each window of {window} rows is predicted, scored, and only then
-learned from. Columns are scaled by the first window. The settings are those below, seed 0; systems that are
-told a number are told {clusters}, the most that there are at once.
+`datasets.synthetic.Drifting`: up to {clusters} clusters in the plane move, vanish and appear elsewhere, with
+{noise} noise, for {samples} samples. Each window of {window} rows is predicted, scored and then learned, so
+each row is seen once. Columns are scaled with the mean and deviation of the first window. The settings are
+those below, with seed 0; systems that need the number of clusters are given {clusters}, the largest number at
+once.
 
-![Where the clusters are; the index and the number found along the stream](drift.png)
+![The clusters, the adjusted Rand index and the number of clusters found along the stream](drift.png)
 
-The means are over the windows; *count off by* is the number of clusters found too many or too few.
+The values are means over the windows. *Count error* is the absolute difference between the number of clusters
+found and the true number.
 """
 ONLINE = (OURS, "DBSTREAM", "DenStream", "STREAMKMeans", "MiniBatchKMeans")
 
 
 def stream() -> Drifting:
-    """At most six clusters; each goes across the unit box in 25,000 samples. One row in 20 is noise."""
+    """At most six clusters, each of which crosses the unit box in 25,000 samples; 5% noise."""
     return Drifting(6, seed=0, spread=0.02, life=25_000, gone=0.3, noise=0.05, dtype="float64")
 
 
 @dataclass(frozen=True)
 class Point:
-    """A window: predicted, then learned from."""
+    """The result of one window."""
 
     t: int  # samples before it
-    clusters: int  # how many there are in the middle of it
-    score: float  # adjusted Rand index, rows of noise left out
-    found: int  # labels among the rows predicted, -1 not counted
+    clusters: int  # true number in the middle of the window
+    score: float  # adjusted Rand index, without the noise rows
+    found: int  # number of predicted labels, without -1
     own_count: int | None
-    microseconds: float  # of processor time, to learn from a row
+    microseconds: float  # processor time to learn a row
 
 
 @dataclass(frozen=True)
 class Curve:
-    """A system along the stream."""
+    """The results of a system along the stream."""
 
     system: str
-    origin: Mapping[str, Any]  # where it is the same, the curve need not be run again
+    origin: Mapping[str, Any]  # a curve of the same origin need not be run again
     failed: str | None
     points: list[Point]
 
     @property
     def score(self) -> float:
-        """The mean over the windows that it came to."""
+        """The mean over the windows."""
         return fmean(point.score for point in self.points) if self.points else 0.0
 
     @property
     def off(self) -> float:
-        """How many clusters too few or too many, the mean over the windows."""
+        """The mean absolute error of the number of clusters."""
         return fmean(abs(point.found - point.clusters) for point in self.points) if self.points else 0.0
 
 
 def follow(send: Callable[[Any], None], key: str) -> None:
-    """Predict and learn, window by window, in a process of its own."""
+    """Predict and learn window by window, in its own process."""
     source = stream()
     task = Task(source.n_features, source.clusters, seed=0)
     warm_up(key, task)
@@ -93,30 +95,30 @@ def follow(send: Callable[[Any], None], key: str) -> None:
         begin = time.process_time()
         model.learn(rows)
         microseconds = (time.process_time() - begin) / WINDOW * 1e6
-        there = len(source.labels_at(t + WINDOW // 2))
-        send(Point(t, there, index, found, count, microseconds))
+        true = len(source.labels_at(t + WINDOW // 2))
+        send(Point(t, true, index, found, count, microseconds))
 
 
 def origin(system: System) -> dict[str, Any]:
-    """What a curve comes from."""
+    """What a curve depends on."""
     facts = {"stream": dict(stream().describe()), "samples": SAMPLES, "window": WINDOW, "limit": LIMIT}
     return {"version": system.version, "settings": system.settings, "machine": processor(), **facts}
 
 
 def run(path: Path, systems: Mapping[str, System], ours_too: bool, again: bool) -> dict[str, Curve]:
-    """Run what is missing; all curves that there are then, in their order."""
+    """Run the systems without a stored curve; returns all curves, in order."""
     curves = read(path)
     wanted = [key for key in ONLINE if key in systems]
     old = [key for key in wanted if (curve := curves.get(key)) and curve.origin == origin(systems[key])]
     missing = [key for key in wanted if again or key not in old or (key == OURS and not ours_too)]
-    print(f"\n{stream()!r}, {SAMPLES:,} samples: each window of {WINDOW:,} is predicted, then learned from")
+    print(f"\n{stream()!r}, {SAMPLES:,} samples: each window of {WINDOW:,} is predicted, then learned")
     with Progress(len(missing) * (SAMPLES // WINDOW)) as progress:
         for key in missing:
             points: list[Point] = []
 
             def each(point: Point, key: str = key, points: list[Point] = points) -> None:
                 points.append(point)
-                progress.say(f"{key}: sample {point.t:,}, ARI {point.score:.2f}")
+                progress.step(f"{key}: sample {point.t:,}, ARI {point.score:.2f}")
 
             why = in_a_process(follow, key, limit=LIMIT, each=each)
             curves[key] = Curve(key, origin(systems[key]), why or None, points)
@@ -125,14 +127,14 @@ def run(path: Path, systems: Mapping[str, System], ours_too: bool, again: bool) 
 
 
 def read(path: Path) -> dict[str, Curve]:
-    """What an earlier command left."""
+    """Read the stored curves."""
     found = json.loads(path.read_text())["curves"] if path.exists() else []
     curves = [Curve(**facts | {"points": [Point(*point) for point in facts["points"]]}) for facts in found]
     return {curve.system: curve for curve in curves}
 
 
 def write(path: Path, curves: Mapping[str, Curve]) -> None:
-    """Replace the file. A point is a list, in the order of its fields."""
+    """Write the file. A point is stored as a list, in the order of its fields."""
     path.parent.mkdir(parents=True, exist_ok=True)
     facts = [
         asdict(curve) | {"points": [list(asdict(p).values()) for p in curve.points]}
@@ -143,19 +145,19 @@ def write(path: Path, curves: Mapping[str, Curve]) -> None:
 
 
 def rows(curves: Mapping[str, Curve]) -> list[tuple[str, ...]]:
-    """A row for each system, under a head."""
-    found = [("", "mean ARI", "count off by", "µs a row", "")]
+    """A row for each system, below a head."""
+    found = [("", "mean ARI", "count error", "µs per row", "")]
     for key, curve in curves.items():
-        system = SYSTEMS[key]
-        name = f"{system.name}{f' ({system.remark})' if system.remark else ''}"
         microseconds = fmean(point.microseconds for point in curve.points) if curve.points else 0.0
         failed = f"{curve.failed}, after {len(curve.points)} windows" if curve.failed else ""
-        found.append((name, f"{curve.score:.3f}", f"{curve.off:.2f}", f"{microseconds:.1f}", failed))
+        found.append(
+            (SYSTEMS[key].label, f"{curve.score:.3f}", f"{curve.off:.2f}", f"{microseconds:.1f}", failed)
+        )
     return found
 
 
 def document() -> str:
-    """What there is to say about it in docs/quality.md, but for the numbers."""
+    """The section of docs/quality.md, without the table."""
     source = stream()
     return DOCUMENT.format(
         samples=f"{SAMPLES:,}", window=f"{WINDOW:,}", clusters=source.clusters, noise=f"{source.noise:.0%}"

@@ -1,4 +1,4 @@
-"""Along a drifting stream: where the clusters are, how well they are told apart, and how many are found."""
+"""The picture of the drifting stream: clusters, adjusted Rand index and number of clusters found."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -20,14 +20,14 @@ COLOURS = {
     "STREAMKMeans": "#7a5195",
     "MiniBatchKMeans": "#7d8a90",
 }
-TITLE = "Clusters that wander, vanish and appear: who follows them"
-BEFORE = 8_000  # samples for which the way of a cluster is drawn
+TITLE = "Clusters that move, vanish and appear"
+BEFORE = 8_000  # samples for which the path of a cluster is drawn
 SMOOTH = 3  # windows
-MOST = 12  # clusters found that are shown; more are cut
+MOST = 12  # larger numbers of clusters are clipped
 
 
 def draw(curves: Mapping[str, Curve]) -> "Figure":
-    """The picture."""
+    """Draw the picture."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(9.6, 7.4), dpi=150, layout="constrained")
@@ -42,7 +42,7 @@ def draw(curves: Mapping[str, Curve]) -> "Figure":
 
 
 def _plane(axes: "Axes", t: int) -> None:
-    """The samples of a window, and the ways of the clusters around it."""
+    """The samples of a window, and the paths of the clusters before it."""
     source = stream().seek(t - WINDOW // 2)
     x, labels = source.read_labelled(WINDOW)
     axes.scatter(*x[labels < 0].T, s=2, color="#d5d8da", linewidths=0)
@@ -50,13 +50,13 @@ def _plane(axes: "Axes", t: int) -> None:
     before = max(0, t - BEFORE)
     for label in source.labels_at(t):
         times = [at for at in range(before, t + 1, 500) if label in source.labels_at(at)]
-        way = np.array([source.centers_at(at)[list(source.labels_at(at)).index(label)] for at in times])
-        axes.plot(*way.T, color=MARK, linewidth=1.4, solid_capstyle="round")
-        axes.plot(*way[-1], "o", color=MARK, markersize=3.5)
+        path = np.array([source.centers_at(at)[list(source.labels_at(at)).index(label)] for at in times])
+        axes.plot(*path.T, color=MARK, linewidth=1.4, solid_capstyle="round")
+        axes.plot(*path[-1], "o", color=MARK, markersize=3.5)
     axes.set(xlim=(0, 1), ylim=(0, 1), xticks=[], yticks=[], aspect="equal")
     axes.set_title(f"sample {t:,}: {len(source.labels_at(t))} clusters", fontsize=8.5, color=INK)
     axes.set_xlabel(
-        f"red: their ways in the last {BEFORE:,}" if t < SAMPLES / 10 else "", fontsize=7, color=PALE
+        f"red: paths of the last {BEFORE:,} samples" if t < SAMPLES / 10 else "", fontsize=7, color=PALE
     )
     for spine in axes.spines.values():
         spine.set_color("#d5d8da")
@@ -71,7 +71,9 @@ def _scores(axes: "Axes", curves: Mapping[str, Curve]) -> None:
     for key, curve in reversed(curves.items()):
         if curve.points:
             t = [point.t for point in curve.points]
-            label = f"{SYSTEMS[key].name}{' (told 6)' if SYSTEMS[key].told else ''}: {curve.score:.2f}"
+            label = (
+                f"{SYSTEMS[key].name}{' (given 6)' if SYSTEMS[key].knows_number else ''}: {curve.score:.2f}"
+            )
             wide = 2.2 if key == OURS else 1.3
             axes.plot(
                 t,
@@ -109,7 +111,7 @@ def _counts(axes: "Axes", curves: Mapping[str, Curve]) -> None:
         label="true number",
     )
     for key, curve in reversed(curves.items()):
-        if not SYSTEMS[key].told:
+        if not SYSTEMS[key].knows_number:
             found = np.clip([point.found for point in curve.points], 0, MOST)
             wide = 1.8 if key == OURS else 1.2
             axes.step([p.t for p in curve.points], found, where="mid", color=COLOURS[key], linewidth=wide)

@@ -1,4 +1,4 @@
-"""A field for each system and set: its colour the index, on it the clusters found; above, the means."""
+"""The picture of all systems and sets: adjusted Rand index and number of clusters found."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -15,15 +15,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 INK, PALE, MARK = "#22303c", "#8a949c", "#d1495b"
-COLOURS = ("#f6f5f1", "#cfe3e2", "#7fb7be", "#3a7d8c", "#164e63")  # from chance to the true clusters
-FIELD = (0.92, 0.31)  # inches, wide and high
-TITLE = "Clusters found, where nobody says how many there are"
-SUBTITLE = (
-    "One setting for all sets, out of each library's documentation; standardised columns, nothing tuned"
-)
+COLOURS = ("#f6f5f1", "#cfe3e2", "#7fb7be", "#3a7d8c", "#164e63")  # index 0 to 1
+FIELD = (0.92, 0.31)  # width and height in inches
+TITLE = "Clusters found when their number is unknown"
+SUBTITLE = "One setting for all sets, from each library's documentation; standardised columns"
 KEY = (
     "Left in a field: adjusted Rand index, 1 for the true clusters, 0 for chance.   "
-    "Right: clusters found; bold if as many as there are, red if one or none."
+    "Right: number of clusters found, bold if it is the true number, red if it is one or none."
 )
 LINES = {
     "Gaussian neurons": "Gaussian\nneurons",
@@ -38,7 +36,7 @@ LINES = {
 def draw(
     table: Mapping[tuple[str, str], Cell], lines: Sequence[Line], sets: Sequence[LabelledSet]
 ) -> "Figure":
-    """The picture, of the systems that have a line."""
+    """Draw the systems that have a line."""
     from matplotlib.figure import Figure
 
     keys = [line.key for line in lines]
@@ -86,13 +84,13 @@ def _fields(axes: "Axes", rows: Sequence[tuple[LabelledSet, list[Cell | None]]],
 
 
 def _borders(keys: Sequence[str]) -> list[int]:
-    """Columns with which another kind of system begins."""
+    """The columns at which another kind of system begins."""
     remarks = [SYSTEMS[key].remark for key in keys]
     return [k for k in range(1, len(keys)) if remarks[k] != remarks[k - 1]]
 
 
 def _write(axes: "Axes", x: int, y: int, cell: Cell) -> None:
-    """The index, and the clusters found: bold where they are as many as there are, red where one or none."""
+    """Write the index and the number of clusters found: bold if it is true, red if it is one or none."""
     dark = cell.score > 0.64
     ink = "white" if dark else INK
     if cell.found is None:

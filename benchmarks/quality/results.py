@@ -1,4 +1,4 @@
-"""Results of runs in one JSON file: known by what they came from, and kept when a run is stopped."""
+"""Results of runs in a JSON file, each with its origin, which decides whether it is still valid."""
 
 import json
 from dataclasses import asdict, dataclass, field
@@ -18,7 +18,7 @@ from gaussian_neurons.sampling.stream import fingerprint
 
 @dataclass(frozen=True)
 class Origin:
-    """What a result came from: where all of it is the same, it need not be run again."""
+    """What a result depends on: a result of the same origin need not be run again."""
 
     version: str
     settings: str
@@ -28,22 +28,22 @@ class Origin:
 
     @classmethod
     def of(cls, system: System, data: LabelledSet, limit: float) -> Self:
-        """That of a run that would be started now."""
+        """The origin of a run that is started now."""
         both = np.column_stack([data.x, data.labels])
         return cls(system.version, system.settings, fingerprint(both)[:16], processor(), limit)
 
 
 @dataclass(frozen=True)
 class Run:
-    """A system on a set with a seed, scored."""
+    """The scored result of a system on a set with a seed."""
 
     system: str
     set: str
     seed: int
-    clusters: int  # how many there are
+    clusters: int  # the true number
     failed: str | None
-    score: float | None  # adjusted Rand index over the rows that are no noise
-    found: int | None  # labels that they were given, -1 not counted
+    score: float | None  # adjusted Rand index, without the noise rows
+    found: int | None  # number of predicted labels, without -1
     own_count: int | None
     microseconds: float | None
     mebibytes: float | None
@@ -51,10 +51,9 @@ class Run:
 
 
 def score(truth: Array, labels: Array) -> tuple[float, int]:
-    """Adjusted Rand index and clusters found, over the rows that are in a true cluster.
+    """Adjusted Rand index and number of clusters found, without the noise rows.
 
-    A label of -1 says that a row is in no cluster: such rows are a group of their own for the index, and
-    none for the count.
+    Rows with the label -1 (no cluster) count as one group for the index and not at all for the number.
     """
     clustered = truth > 0
     found = labels[clustered]
@@ -62,7 +61,7 @@ def score(truth: Array, labels: Array) -> tuple[float, int]:
 
 
 def scored(key: str, data: LabelledSet, seed: int, outcome: Outcome, origin: Origin) -> Run:
-    """A run as it is kept."""
+    """Score the outcome of a run."""
     index, found = (None, None) if outcome.labels is None else score(data.labels, outcome.labels)
     return Run(
         key,
@@ -81,38 +80,38 @@ def scored(key: str, data: LabelledSet, seed: int, outcome: Outcome, origin: Ori
 
 @dataclass
 class Results:
-    """All runs that there are, in a file."""
+    """All stored runs."""
 
     path: Path
     runs: dict[tuple[str, str, int], Run] = field(default_factory=dict)
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """What an earlier command left; nothing, where there is no file."""
+        """Read the stored runs; none if there is no file."""
         results = cls(path)
         for facts in json.loads(path.read_text())["runs"] if path.exists() else []:
             results.add(Run(**facts | {"origin": Origin(**facts["origin"])}))
         return results
 
     def add(self, run: Run) -> None:
-        """Add a run, or replace the one of the same name."""
+        """Add a run, or replace that of the same set, system and seed."""
         self.runs[run.set, run.system, run.seed] = run
 
-    def answers(self, key: str, data: LabelledSet, seed: int, origin: Origin, ours_too: bool) -> bool:
-        """Whether there is a run that need not be done again.
+    def has(self, key: str, data: LabelledSet, seed: int, origin: Origin, ours_too: bool) -> bool:
+        """Whether there is a valid run.
 
-        Of our own the code may have changed, which no version tells.
+        Our own code may have changed without a new version, so our own runs are valid only if `ours_too`.
         """
         run = self.runs.get((data.name, key, seed))
         return run is not None and run.origin == origin and (key != OURS or ours_too)
 
     def of(self, key: str, name: str) -> list[Run]:
-        """The runs of a system on a set, by their seeds."""
+        """The runs of a system on a set, sorted by seed."""
         return [run for (name_, key_, _), run in sorted(self.runs.items()) if (key_, name_) == (key, name)]
 
     def write(self) -> None:
-        """Replace the file."""
+        """Write the file, one run per line."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         runs: list[dict[str, Any]] = [asdict(run) for _, run in sorted(self.runs.items())]
-        lines = ",\n".join(json.dumps(run) for run in runs)  # a run a line: a change is a line in a diff
+        lines = ",\n".join(json.dumps(run) for run in runs)
         replace_file(self.path, f'{{"runs": [\n{lines}\n]}}\n'.encode())

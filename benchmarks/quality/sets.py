@@ -1,4 +1,4 @@
-"""Sets whose clusters are known: a published suite, where it lies, and what scikit-learn carries."""
+"""Labelled sets: a published suite, if it is found, and sets of scikit-learn."""
 
 import os
 from dataclasses import dataclass
@@ -10,37 +10,37 @@ from sklearn import datasets
 
 from gaussian_neurons.datasets.fetch import VARIABLE
 
-FOLDER = "clustering"  # of the data directory: BATTERY/NAME.data.gz and BATTERY/NAME.labels0.gz
-BESIDE = Path(__file__).parents[3] / "shared" / "data"  # where the tests look, too
+FOLDER = "clustering"  # in the data directory, with BATTERY/NAME.data.gz and BATTERY/NAME.labels0.gz
+BESIDE = Path(__file__).parents[3] / "shared" / "data"  # a data directory beside the clone
 SHUFFLE_SEED = 0
-SMALL, PRESENTATIONS = 2_000, 10  # a set with fewer rows is presented so many times
+SMALL, PRESENTATIONS = 2_000, 10  # online systems see a set with fewer rows ten times
 
 ALWAYS = {"digits": datasets.load_digits, "breast_cancer": datasets.load_breast_cancer}
-IN_BOTH = {"iris": datasets.load_iris, "wine": datasets.load_wine}  # the suite has them as well
+IN_BOTH = {"iris": datasets.load_iris, "wine": datasets.load_wine}  # also in the suite
 
 
 @dataclass(frozen=True)
 class LabelledSet:
-    """Rows in the order in which they are presented, and their true clusters."""
+    """Rows in the order of their presentation, and their true clusters."""
 
     name: str
     x: NDArray[np.float64]  # (n, D) standardised
-    labels: NDArray[np.int64]  # (n,) from 1 on; 0 is noise
+    labels: NDArray[np.int64]  # (n,) from 1; 0 is noise
     of_suite: bool
 
     @property
     def clusters(self) -> int:
-        """How many there are."""
+        """The true number of clusters."""
         return len(np.unique(self.labels[self.labels > 0]))
 
     @property
     def presentations(self) -> int:
-        """How often those that learn one row at a time see the whole."""
+        """How many times online systems see all rows, always in the same order."""
         return PRESENTATIONS if len(self.x) < SMALL else 1
 
 
 def prepared(name: str, x: NDArray, labels: NDArray, of_suite: bool) -> LabelledSet:
-    """Columns of mean 0 and deviation 1, constant ones of 0; rows in one shuffled order."""
+    """Standardise the columns (constant columns become 0), and shuffle the rows once."""
     deviation = x.std(axis=0)
     standard = (x - x.mean(axis=0)) / np.where(deviation > 0, deviation, 1.0)
     order = np.random.default_rng(SHUFFLE_SEED).permutation(len(x))
@@ -48,13 +48,13 @@ def prepared(name: str, x: NDArray, labels: NDArray, of_suite: bool) -> Labelled
 
 
 def folder_of_suite(directory: Path | None) -> Path | None:
-    """Where the suite lies: in a given directory, that of the environment, or beside the clone."""
-    places = [directory] if directory else [os.environ.get(VARIABLE), BESIDE]
-    return next((Path(place) / FOLDER for place in places if place and (Path(place) / FOLDER).is_dir()), None)
+    """The folder of the suite: in the given directory, that of the environment, or beside the clone."""
+    roots = [directory] if directory else [os.environ.get(VARIABLE), BESIDE]
+    return next((Path(root) / FOLDER for root in roots if root and (Path(root) / FOLDER).is_dir()), None)
 
 
 def load(directory: Path | None = None) -> list[LabelledSet]:
-    """All sets that are here, those of the suite first."""
+    """All sets that are found, those of the suite first."""
     folder = folder_of_suite(directory)
     suite = []
     for path in sorted(folder.glob("*/*.data.gz")) if folder else []:

@@ -1,4 +1,4 @@
-"""What the runs come to: a cell for each system and set, a line for each system."""
+"""Summarise runs: a cell for each system and set, a line for each system."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,13 +11,13 @@ from benchmarks.quality.systems import OURS, System
 
 @dataclass(frozen=True)
 class Cell:
-    """A system on a set, over its seeds. A run that failed scores 0."""
+    """A system on a set, over its seeds. A failed run scores 0."""
 
     score: float  # mean
-    found: float | None  # median, None where all failed
+    found: float | None  # median, None if all runs failed
     clusters: int
-    exact: float  # part of the runs that found the true number
-    collapsed: float  # part of the runs that found one cluster or none where there are several
+    exact: float  # fraction of the runs that found the true number
+    collapsed: float  # fraction of the runs that found at most one of several clusters
     failed: str | None
     microseconds: float | None  # median
     mebibytes: float | None  # median
@@ -25,21 +25,21 @@ class Cell:
 
 @dataclass(frozen=True)
 class Line:
-    """A system over all sets. Sets count as parts where only some of the seeds do."""
+    """A system over all sets. If only some seeds of a set qualify, it counts as a fraction of a set."""
 
     key: str
     sets: int
     score: float  # mean over the sets
-    exact: float  # sets
-    collapsed: float  # sets
-    failed: int  # sets
-    off: float | None  # median over the sets of clusters found, as a ratio to the true number
-    slower: float | None  # median over the sets of its time a row, as a ratio to ours
-    mebibytes: float | None  # the most, over the sets
+    exact: float  # number of sets
+    collapsed: float  # number of sets
+    failed: int  # number of sets
+    off: float | None  # found / true number of clusters, median over the sets
+    slower: float | None  # time per row / our time per row, median over the sets
+    mebibytes: float | None  # maximum over the sets
 
 
 def cell(runs: Sequence[Run]) -> Cell:
-    """Over the seeds of one system on one set."""
+    """Summarise the seeds of one system on one set."""
     done = [run for run in runs if run.failed is None]
     times = [run.microseconds for run in done if run.microseconds is not None]
     sizes = [run.mebibytes for run in done if run.mebibytes is not None]
@@ -60,18 +60,25 @@ def cell(runs: Sequence[Run]) -> Cell:
 def cells(
     results: Results, systems: Mapping[str, System], sets: Sequence[LabelledSet]
 ) -> dict[tuple[str, str], Cell]:
-    """By system and set: those of which there are runs."""
+    """The cells of all systems and sets that have runs."""
     found = {(key, data.name): results.of(key, data.name) for key in systems for data in sets}
-    return {place: cell(runs) for place, runs in found.items() if runs}
+    return {pair: cell(runs) for pair, runs in found.items() if runs}
+
+
+def common(results: Results, sets: Sequence[LabelledSet]) -> list[LabelledSet]:
+    """The sets that all systems with stored results have run on."""
+    systems = {key for _, key, _ in results.runs}
+    ran = {(name, key) for name, key, _ in results.runs}
+    return [data for data in sets if systems and all((data.name, key) in ran for key in systems)]
 
 
 def counted(sets: Sequence[LabelledSet]) -> list[LabelledSet]:
-    """The sets that the lines are about: those of the suite, or all where it is not here."""
+    """The sets that count for the lines: those of the suite, or all if it was not found."""
     return [data for data in sets if data.of_suite] or list(sets)
 
 
 def lines(table: Mapping[tuple[str, str], Cell], sets: Sequence[LabelledSet]) -> list[Line]:
-    """A line for each system that has run on every set that counts."""
+    """A line for each system that has run on all sets that count."""
     names = [data.name for data in counted(sets)]
     keys = dict.fromkeys(key for key, _ in table)
     return [_line(key, table, names) for key in keys if all((key, name) in table for name in names)]

@@ -1,4 +1,4 @@
-"""All systems on all sets: turn by turn, so that what disturbs the machine disturbs all alike."""
+"""All systems on all sets, in turns, so that disturbances affect all systems alike."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -12,7 +12,7 @@ Turn = tuple[str, LabelledSet, int, Origin]
 
 
 def turns(systems: Mapping[str, System], data: LabelledSet, seeds: int, limit: float) -> Iterator[Turn]:
-    """Each seed of each system; those that depend on none have one turn."""
+    """Each seed of each system; systems without seeds have one turn."""
     for seed in range(seeds):
         for key, system in systems.items():
             if seed == 0 or system.seeded:
@@ -28,19 +28,19 @@ def missing(
     ours_too: bool,
     again: bool,
 ) -> list[Turn]:
-    """The turns that no kept result answers, or all of them."""
+    """The turns without a stored result; all turns if `again`."""
     return [
         turn
         for data in sets
         for turn in turns(systems, data, seeds, limit)
-        if again or not results.answers(*turn, ours_too=ours_too)
+        if again or not results.has(*turn, ours_too=ours_too)
     ]
 
 
 def take(turn: Turn, results: Results) -> None:
-    """Run one turn and keep what came of it.
+    """Run one turn and store the result.
 
-    A system that failed with the first seed is not tried with the others: it counts as failed with them.
+    A system that failed with the first seed is not run with the others: it counts as failed.
     """
     key, data, seed, origin = turn
     first = results.runs.get((data.name, key, 0))

@@ -1,6 +1,6 @@
-"""The systems that are compared, each with one setting for all sets, out of its own documentation.
+"""The compared systems, each with one setting for all sets, taken from its documentation.
 
-Where a peer's defaults and an example of its documentation differ, it has the one with which it does better.
+If a peer's defaults and an example of its documentation differ, the one with the better results is used.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,35 +15,35 @@ from benchmarks import named
 
 Array = NDArray[Any]
 
-MOST_CLUSTERS = 50  # the limit of those that need one
+MOST_CLUSTERS = 50  # for systems that need a limit
 
 
 @dataclass(frozen=True)
 class Task:
-    """What a system may know before it begins."""
+    """What a system may know in advance."""
 
     columns: int
-    clusters: int  # the true number: only for those that are told
+    clusters: int  # the true number, only for systems that are given it
     seed: int
 
 
 class Learner(Protocol):
-    """What is asked of every system."""
+    """The common interface of all systems."""
 
     def rows(self, x: Array) -> Any:
-        """Rows in the form that it takes; made before the clock runs."""
+        """Convert rows to the format of the system; not timed."""
 
     def learn(self, rows: Any) -> None: ...
 
     def predict(self, rows: Any) -> Array: ...
 
     def count(self) -> int | None:
-        """How many clusters it says that there are, if it says so."""
+        """The number of clusters by the system's own account, if it has one."""
 
 
 @dataclass
 class InScikitLearn:
-    """An estimator: `partial_fit` in portions, or `fit` where it knows no other way."""
+    """An estimator: `partial_fit` in portions, or `fit` if it has no `partial_fit`."""
 
     model: Any
     portion: int | None = None  # rows in a call
@@ -69,7 +69,7 @@ class InScikitLearn:
 
 @dataclass
 class InRiver:
-    """One dictionary for each row."""
+    """A model of river: one dictionary for each row."""
 
     model: Any
 
@@ -89,7 +89,7 @@ class InRiver:
 
 @dataclass
 class InArtlib:
-    """Rows that the model scaled to [0, 1] itself."""
+    """A model of artlib, which scales the rows to [0, 1]."""
 
     model: Any
 
@@ -108,24 +108,29 @@ class InArtlib:
 
 @dataclass(frozen=True)
 class System:
-    """One of those that are compared."""
+    """A compared system."""
 
     name: str
     package: str
-    settings: str  # for the reader, and to know a cached result by
+    settings: str  # shown in the document; a stored result is valid only for the same settings
     make: Callable[[Task], Learner]
-    batch: bool = False  # sees all rows at once
-    told: bool = False  # is told the true number of clusters
-    seeded: bool = False  # depends on a seed; the others run once
+    batch: bool = False  # gets all rows at once
+    knows_number: bool = False  # is given the true number of clusters
+    seeded: bool = False  # depends on a seed; other systems run once
 
     @property
     def remark(self) -> str:
-        """What sets it apart from the others, in a word or two."""
-        return ", ".join(["batch"] * self.batch + ["told the number"] * self.told)
+        """How it differs from online systems that do not know the number of clusters."""
+        return ", ".join(["batch"] * self.batch + ["number given"] * self.knows_number)
+
+    @property
+    def label(self) -> str:
+        """Its name and the remark."""
+        return f"{self.name} ({self.remark})" if self.remark else self.name
 
     @property
     def version(self) -> str:
-        """Of its package."""
+        """The version of its package."""
         return metadata.version(self.package)
 
 
@@ -251,7 +256,7 @@ SYSTEMS = {
         "river",
         "STREAMKMeans(n_clusters=the true number, seed=seed); all else default (chunk_size=10)",
         stream_k_means,
-        told=True,
+        knows_number=True,
         seeded=True,
     ),
     "MiniBatchKMeans": System(
@@ -260,12 +265,12 @@ SYSTEMS = {
         "MiniBatchKMeans(n_clusters=the true number, random_state=seed), partial_fit of 1,024 rows at a "
         "time; all else default",
         mini_batch_k_means,
-        told=True,
+        knows_number=True,
         seeded=True,
     ),
 }
 
 
 def chosen(names: str | None) -> dict[str, System]:
-    """Those of a list of names with commas between; all where nothing is said."""
+    """The systems of a comma-separated list of names; all if it is None."""
     return named.chosen(SYSTEMS, names, "system")

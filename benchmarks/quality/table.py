@@ -1,30 +1,38 @@
-"""The tables: in a terminal while they grow, and as a document."""
+"""Tables of the results, for a terminal and for docs/quality.md."""
 
 from collections.abc import Mapping, Sequence
+from textwrap import fill
 
-from benchmarks.quality.sets import SMALL, LabelledSet
+from benchmarks.quality.results import Results
+from benchmarks.quality.sets import PRESENTATIONS, SMALL, LabelledSet
 from benchmarks.quality.summary import Cell, Line, counted
 from benchmarks.quality.systems import OURS, SYSTEMS, System
 
 WIDTH = 14
-HEAD = ("", "mean ARI", "exact count", "one or none", "failed", "found / true", "time a row", "memory, MiB")
+HEAD = ("", "mean ARI", "exact count", "one or none", "failed", "found / true", "time per row", "memory, MiB")
 LEGEND = """\
-ARI is the adjusted Rand index (1: the true clusters, 0: chance), the mean over the seeds; after it the
-clusters found, the median. *Exact count*, *one or none*: sets on which the number found was the true one, or
-at most one though there are several; a set counts in part where only some seeds do. *Found / true* is the
-median over the sets. *Time a row* is the processor's to learn, as a ratio to ours on the same set, the median
-over the sets. *Memory* is the most that learning and predicting added to the process on any set. A run that
-failed scores 0."""
+*ARI* is the adjusted Rand index (1: the true clusters, 0: chance), the mean over the seeds and sets. *Exact
+count* is the number of sets with the true number of clusters, *one or none* that of sets with at most one of
+several clusters; if only some seeds of a set qualify, it counts as a fraction. *Found / true* is the ratio of
+the numbers of clusters, the median over the sets. *Time per row* is the processor time to learn a row, as a
+ratio to ours on the same set, the median over the sets. *Memory* is the largest increase of the process's
+memory by learning and prediction. A failed run scores 0."""
 
 DOCUMENT = """\
 # How good the clusters are
 
-Written by `make bench-quality`. Clustering with an unknown number of clusters: this library beside its peers,
-each with one setting for all sets, out of its own documentation. No set was tuned for.
+`make bench-quality` compares this library with others when the number of clusters is unknown. Each system has
+one setting for all sets, which for the peers is taken from their documentation. The defaults of this library
+were compared on the same sets ([any-data.md](any-data.md)). `python -m benchmarks.quality --render` prints
+these tables and writes this page from the stored results.
 
-![Adjusted Rand index of each system on each set, with the clusters found](quality.png)
+{best}
 
-Over {sets} sets of Gagolewski's benchmark suite (DOI 10.5281/zenodo.7088171):
+{presented}
+
+![Adjusted Rand index of each system on each set, with the number of clusters found](quality.png)
+
+All systems, over the {sets} sets of Gagolewski's benchmark suite (DOI 10.5281/zenodo.7088171):
 
 {lines}
 
@@ -32,42 +40,43 @@ Over {sets} sets of Gagolewski's benchmark suite (DOI 10.5281/zenodo.7088171):
 
 {drift}## How it was measured
 
-{machine}, one core. Columns are standardised and rows shuffled, once for all. Online systems see each row
-once, on sets under {small} rows ten times over; batch systems see all rows at once. Then each row is
-predicted. Seeds 0 to {last_seed}; systems that depend on none run once. Each run has a process of its own,
-and {limit} s. Rows whose true label is 0, noise, are learned from and not scored. A predicted −1, in no
-cluster, is a group of its own for the index and none for the count. Where a peer's defaults and an example of
-its documentation differ, it has the one with which it does better here.
+{machine}, one core. Columns are standardised, and rows are shuffled once, in the same order for all systems.
+After learning, each system predicts the rows that it has learned. Seeds 0 to {last_seed}; systems without a
+seed run once. Each run has its own process and a timeout of {limit} s. Rows with the true label 0 (noise) are
+learned but not scored. Rows with the predicted label −1 (no cluster) count as one group for the index and not
+at all for the number of clusters. If the defaults of a peer and an example of its documentation differ, the
+one with the better results here is used.
 
 {settings}
 
 ## Each set
 
-Adjusted Rand index, and clusters found. Sets with an asterisk come with scikit-learn and do not count above.
+Adjusted Rand index, with the number of clusters found in brackets. *Seen* is how many times online systems
+see each row. Sets with an asterisk are part of scikit-learn and do not count above.
 
 {each}
 """
 
 
 def short(value: float | None, digits: int = 0) -> str:
-    """A number without needless digits; a dash for none."""
+    """A number with the given digits; a dash for None."""
     if value is None:
         return "–"
     return f"{value:.{digits}f}" if digits or value != int(value) else f"{int(value)}"
 
 
 def ratio(value: float | None) -> str:
-    """To two digits."""
+    """A ratio with two digits; a dash for None."""
     return "–" if value is None else f"{value:.{2 if value < 1 else 1 if value < 10 else 0}f}"
 
 
-def parts(value: float) -> str:
+def fraction(value: float) -> str:
     """A number of sets."""
     return f"{value:.1f}".removesuffix(".0")
 
 
-def in_words(cell: Cell | None) -> str:
-    """A cell: the index, and the clusters found."""
+def cell_text(cell: Cell | None) -> str:
+    """The index, with the number of clusters found in brackets."""
     if cell is None:
         return ""
     if cell.found is None:
@@ -76,25 +85,56 @@ def in_words(cell: Cell | None) -> str:
 
 
 def head(systems: Mapping[str, System]) -> str:
-    """Over the rows of a terminal."""
+    """The head of the rows on a terminal."""
     return f"{'':<22}{'true':>5}" + "".join(f"{key[: WIDTH - 1]:>{WIDTH}}" for key in systems)
 
 
 def row(data: LabelledSet, systems: Mapping[str, System], table: Mapping[tuple[str, str], Cell]) -> str:
-    """A set, in a terminal."""
-    words = [in_words(table.get((key, data.name))) for key in systems]
-    return f"{data.name:<22}{data.clusters:>5}" + "".join(f"{word:>{WIDTH}}" for word in words)
+    """The row of a set on a terminal."""
+    texts = [cell_text(table.get((key, data.name))) for key in systems]
+    return f"{data.name:<22}{data.clusters:>5}" + "".join(f"{text:>{WIDTH}}" for text in texts)
+
+
+def best(lines: Sequence[Line], sets: Sequence[LabelledSet]) -> list[tuple[str, ...]]:
+    """Our line beside the best peer of each kind, below a head."""
+    kinds = {
+        "best online peer, number unknown": (False, False),
+        "best batch peer, number unknown": (True, False),
+        "best peer that is given the number": (False, True),
+    }
+    rows = [("this library, number unknown", line) for line in lines if line.key == OURS]
+    for name, (batch, knows_number) in kinds.items():
+        peers = [
+            line
+            for line in lines
+            if line.key != OURS
+            and (SYSTEMS[line.key].batch, SYSTEMS[line.key].knows_number) == (batch, knows_number)
+        ]
+        if peers:
+            line = max(peers, key=lambda line: line.score)
+            rows.append((f"{name} ({SYSTEMS[line.key].name})", line))
+    head = (f"over {len(counted(sets))} sets", "mean adjusted Rand index", "sets with the exact number")
+    return [head, *((name, f"{line.score:.3f}", fraction(line.exact)) for name, line in rows)]
+
+
+def presented(sets: Sequence[LabelledSet]) -> str:
+    """How many times the rows of the counted sets are seen."""
+    all_sets = counted(sets)
+    small = sum(data.presentations > 1 for data in all_sets)
+    return (
+        f"Online systems see each row once on the {len(all_sets) - small} sets with at least {SMALL:,} rows, "
+        f"and {PRESENTATIONS} times, in the same order, on the {small} smaller sets. Batch systems get all "
+        "rows of a set at once."
+    )
 
 
 def facts(line: Line) -> tuple[str, ...]:
     """The cells of a line, its name first."""
-    system = SYSTEMS[line.key]
-    name = f"{system.name}{f' ({system.remark})' if system.remark else ''}"
     return (
-        name,
+        SYSTEMS[line.key].label,
         f"{line.score:.3f}",
-        f"{parts(line.exact)} of {line.sets}",
-        parts(line.collapsed),
+        f"{fraction(line.exact)} of {line.sets}",
+        fraction(line.collapsed),
         str(line.failed),
         short(line.off, 2),
         "1" if line.key == OURS else ratio(line.slower),
@@ -103,12 +143,12 @@ def facts(line: Line) -> tuple[str, ...]:
 
 
 def summary(lines: Sequence[Line]) -> list[tuple[str, ...]]:
-    """A row for each system, under a head."""
+    """A row for each system, below a head."""
     return [HEAD, *(facts(line) for line in lines)]
 
 
 def text(rows: Sequence[Sequence[str]]) -> str:
-    """Rows in a terminal."""
+    """Rows on a terminal."""
     widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
     return "\n".join(
         "  ".join(
@@ -120,25 +160,29 @@ def text(rows: Sequence[Sequence[str]]) -> str:
 
 
 def document(
+    results: Results,
     lines: Sequence[Line],
     table: Mapping[tuple[str, str], Cell],
     sets: Sequence[LabelledSet],
-    machine: str,
-    seeds: int,
-    limit: float,
     drift: str,
 ) -> str:
-    """docs/quality.md."""
+    """docs/quality.md. Versions, settings, machine, seeds and timeout are those of the stored runs."""
     shown = {key: SYSTEMS[key] for key in SYSTEMS if any(key == known for known, _ in table)}
-    settings = [(it.name, f"{it.package} {it.version}", it.settings) for it in shown.values()]
+    runs = list(results.runs.values())
+    origins = {run.system: run.origin for run in runs}
+    settings = [
+        (system.name, f"{system.package} {origins[key].version}", origins[key].settings)
+        for key, system in shown.items()
+    ]
     text = DOCUMENT.format(
+        best=markdown(best(lines, sets)),
+        presented=fill(presented(sets), 110),
         sets=len(counted(sets)),
         lines=markdown(summary(lines)),
         legend=LEGEND,
-        machine=machine,
-        small=f"{SMALL:,}",
-        last_seed=seeds - 1,
-        limit=f"{limit:g}",
+        machine=", ".join(dict.fromkeys(run.origin.machine for run in runs)),
+        last_seed=max(run.seed for run in runs),
+        limit=", ".join(dict.fromkeys(f"{run.origin.limit:g}" for run in runs)),
         drift=drift,
         settings=markdown([("", "version", "settings"), *settings]),
         each=markdown(_rows(shown, table, sets)),
@@ -148,20 +192,21 @@ def document(
         for (key, name), cell in table.items()
         if cell.failed is not None
     ]
-    return text + ("\nFailed:\n\n" + "".join(failures) if failures else "")
+    return text + ("\nFailed runs:\n\n" + "".join(failures) if failures else "")
 
 
 def _rows(
     shown: Mapping[str, System], table: Mapping[tuple[str, str], Cell], sets: Sequence[LabelledSet]
 ) -> list[tuple[str, ...]]:
-    head = ("", "rows", "columns", "true", *(system.name for system in shown.values()))
+    head = ("", "rows", "columns", "seen", "true", *(system.name for system in shown.values()))
     rows = [
         (
             data.name if data.of_suite else f"{data.name} \\*",
             f"{len(data.x):,}",
             str(data.x.shape[1]),
+            f"{data.presentations} ×",
             str(data.clusters),
-            *(in_words(table.get((key, data.name))) for key in shown),
+            *(cell_text(table.get((key, data.name))) for key in shown),
         )
         for data in sets
     ]
@@ -169,6 +214,6 @@ def _rows(
 
 
 def markdown(rows: Sequence[Sequence[str]]) -> str:
-    """Rows in a document."""
+    """Rows in Markdown."""
     lines = [rows[0], ["---"] * len(rows[0]), *rows[1:]]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -1,4 +1,4 @@
-"""What this installation runs on."""
+"""Print the configuration of this installation."""
 
 import platform
 from importlib.metadata import version

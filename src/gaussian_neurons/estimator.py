@@ -21,7 +21,7 @@ from gaussian_neurons.base.memory_maps import FLOATS, mapping_of, release
 from gaussian_neurons.clustering.diagnosis import Diagnosis
 from gaussian_neurons.clustering.numbering import Event
 from gaussian_neurons.learning import responses
-from gaussian_neurons.learning.backends import is_compiled
+from gaussian_neurons.learning.backends import is_compiled, name_of
 from gaussian_neurons.model import learner, model_file, run
 from gaussian_neurons.model.recent import Recent
 from gaussian_neurons.model.settings import Settings, checked, checked_before
@@ -296,6 +296,7 @@ class GaussianNeurons(
         model = run.Model(
             state=lambda: self._state,
             assign=self._assign,
+            restore=self._restore,
             new_state=self._new_state,
             settings=self._settings,
             parameters=lambda: self.get_params(deep=False),
@@ -629,6 +630,13 @@ class GaussianNeurons(
 
     def _assign(self, state: State) -> None:
         self._state = state
+
+    def _restore(self, loaded: model_file.Loaded) -> None:
+        """Take the parameters and the state of a checkpoint; a file does not contain a function."""
+        given = dict(loaded.parameters)
+        if callable(self.backend) and given.get("backend") == name_of(self.backend):
+            del given["backend"]
+        self.__dict__.update(given, _state=loaded.state)
 
     def _commit(self, states: Iterator[State]) -> None:
         learner.commit(self._assign, observers.following(self, states))

@@ -1,4 +1,4 @@
-"""Draw neurons onto an Axes that the caller owns."""
+"""Plot neurons, filters and sweeps on given matplotlib axes."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -17,20 +17,20 @@ Array = NDArray[Any]
 
 INK, MUTED_INK, MUTED, LEARNED, PUSHED_OUT = "#1b1f24", "#4b5563", "#9aa4af", "#c2410c", "#64748b"
 BELOW, ABOVE, MARKED = "#3b82f6", "#ef4444", "#0f766e"
-NOTICEABLE = 0.1  # how far outside of [0, 1] a channel of a colour patch must be to be marked
-BEYOND = 0.5  # how far outside of [0, 1] values of a filter are told apart
-BESIDE = 0.55  # how strongly cells beside a plateau are coloured
-GAP = 0.36  # between filters, as a part of their height
+NOTICEABLE = 0.1  # a channel of a colour patch is marked if it is outside [0, 1] by more than this
+BEYOND = 0.5  # the colours of a filter cover [0, 1] and this much on both sides
+BESIDE = 0.55  # opacity of the cells outside a plateau
+GAP = 0.36  # between filters, as a fraction of their height
 
 
 def plane(axes: "Axes", samples: Array, centers: Array, widths: Array, learned: NDArray[np.bool_]) -> None:
-    """Samples in the plane, learned neurons as circles of their width, the others as crosses.
+    """Plot samples in the plane, learned neurons as circles, the others as crosses.
 
-    A circle has the radius sqrt(width): there a neuron responds with 1/e.
+    A circle has the radius sqrt(width), at which the response is 1/e.
 
     Parameters
     ----------
-    axes : where to draw
+    axes : matplotlib axes
     samples : (n, 2)
     centers : (K, 2)
     widths : (K,)
@@ -76,20 +76,20 @@ def filters(
     numbers: Sequence[int] | None = None,
     marked: Sequence[int] = (),
 ) -> "AxesImage":
-    """Centers as the image patches that they are, numbered row by row; learned ones are framed.
+    """Plot centers as image patches, numbered row by row, with frames around learned ones.
 
-    Grey is within the domain [0, 1]; blue is below it and red above. Colour patches are clipped to it, and
-    a pixel with a channel well below bears a blue dot, one well above a red dot.
+    Values in the domain [0, 1] are grey, values below it blue, values above it red. Colour patches are
+    clipped; a blue dot marks a pixel with a channel below the domain, a red dot one with a channel above.
 
     Parameters
     ----------
-    axes : where to draw
+    axes : matplotlib axes
     centers : (K, D)
     shape : of a patch, (height, width) or (height, width, 3)
     learned : (K,)
-    columns : filters side by side, or None: as square as it goes
-    numbers : what to write above each filter, or None: 1 to K
-    marked : filters to be pointed out with a double frame, counting from 0
+    columns : filters in a row, or None for a square grid
+    numbers : the label of each filter, or None for 1 to K
+    marked : indices of filters with a double frame
 
     Returns
     -------
@@ -110,22 +110,22 @@ def filters(
         number = str(k + 1 if numbers is None else numbers[k])
         axes.text(x - 0.4, y - 0.5 - height * 0.06 - out, number, fontsize=6.5, color=colour)
     axes.set_axis_off()
-    room = grid.gap / 2
-    axes.set_xlim(-0.5 - room, shown.shape[1] - 0.5 + room)
-    axes.set_ylim(shown.shape[0] - 0.5 + room, -0.5 - grid.gap)
+    margin = grid.gap / 2
+    axes.set_xlim(-0.5 - margin, shown.shape[1] - 0.5 + margin)
+    axes.set_ylim(shown.shape[0] - 0.5 + margin, -0.5 - grid.gap)
     return image
 
 
 def sweep_map(axes: "Axes", sweep: Sweep) -> "AxesImage":
-    """The number of clusters over widths and inhibitions; the plateau is framed, its middle ringed.
+    """Plot the number of clusters over widths and inhibitions, with a frame around the plateau.
 
-    A cell bears the median over the seeds and, small, the fewest and the most where they differ; a cross
-    where learning failed. Equal numbers have equal colours, so that a region is seen as one.
+    A cell shows the median over the seeds and, if they differ, the smallest and the largest number; a cross
+    if learning failed. A ring marks the middle of the plateau. Equal numbers have equal colours.
 
     Parameters
     ----------
-    axes : where to draw
-    sweep : what `gaussian_neurons.sweep` returned
+    axes : matplotlib axes
+    sweep : the result of `gaussian_neurons.sweep`
 
     Returns
     -------
@@ -162,19 +162,19 @@ def sweep_map(axes: "Axes", sweep: Sweep) -> "AxesImage":
 
 
 def _outline(axes: "Axes", cells: NDArray[np.bool_]) -> None:
-    """A line around cells, (W, L): along every edge with one of them on one side only."""
+    """Draw a line around cells (W, L), along each edge with a cell on one side only."""
     from matplotlib.collections import LineCollection
 
     padded = np.pad(cells, 1)
-    upright = np.argwhere(padded[1:, 1:-1] != padded[:-1, 1:-1]) - 0.5  # left or right of a cell
-    level = np.argwhere(padded[1:-1, 1:] != padded[1:-1, :-1]) - 0.5  # below or above one
-    lines = [((x, y), (x, y + 1)) for x, y in upright] + [((x, y), (x + 1, y)) for x, y in level]
+    vertical = np.argwhere(padded[1:, 1:-1] != padded[:-1, 1:-1]) - 0.5  # vertical edges
+    horizontal = np.argwhere(padded[1:-1, 1:] != padded[1:-1, :-1]) - 0.5  # horizontal edges
+    lines = [((x, y), (x, y + 1)) for x, y in vertical] + [((x, y), (x + 1, y)) for x, y in horizontal]
     style: dict[str, Any] = {"colors": LEARNED, "linewidths": 2.4, "capstyle": "projecting"}
     axes.add_collection(LineCollection(lines, clip_on=False, zorder=3, **style))
 
 
 def _mark_outside(axes: "Axes", canvas: Array) -> None:
-    """A dot on each pixel of a colour patch with a channel well below 0, or well above 1."""
+    """Draw a dot on each pixel of a colour patch with a channel well below 0 or above 1."""
     for sign, colour in ((-1, BELOW), (1, ABOVE)):
         far = (sign * (np.nan_to_num(canvas, nan=0.5) - 0.5)).max(axis=2) > 0.5 + NOTICEABLE
         y, x = np.nonzero(far)
@@ -182,14 +182,14 @@ def _mark_outside(axes: "Axes", canvas: Array) -> None:
 
 
 def _clipped(canvas: Array) -> Array:
-    """Colour patches within [0, 1], and nothing in the gaps between them, (height, width, 4)."""
+    """Colour patches clipped to [0, 1], with transparent gaps, (height, width, 4)."""
     return np.dstack([np.clip(np.nan_to_num(canvas), 0, 1), ~np.isnan(canvas[..., 0])])
 
 
 def _frame(
     axes: "Axes", corner: tuple[int, int], size: tuple[int, int], out: float, colour: str, line: float
 ) -> None:
-    """A frame around a patch, so many pixels outside of it."""
+    """Draw a frame around a patch, `out` pixels outside it."""
     from matplotlib.patches import Rectangle
 
     (x, y), (width, height) = corner, size
@@ -204,7 +204,7 @@ def thumbnail(
     columns: int | None = None,
     pixels: int = 3,
 ) -> NDArray[np.uint8]:
-    """The same as a small picture without numbers, (height, width, 4): so many pixels for each of a patch."""
+    """The filters as a small image without numbers, (height, width, 4); `pixels` is the magnification."""
     from matplotlib.colors import to_rgba
 
     grid = _Grid(centers, shape, learned, columns)
@@ -212,8 +212,8 @@ def thumbnail(
     grey = (grid.canvas + BEYOND) / (1 + 2 * BEYOND)
     painted = _clipped(grid.canvas) if colours else _colours()(grey)
     whole = np.pad(painted, ((1, 1), (1, 1), (0, 0))).repeat(pixels, axis=0).repeat(pixels, axis=1)
-    for (y, x), it in zip(grid.corners, learned, strict=True):
-        if it:
+    for (y, x), is_learned in zip(grid.corners, learned, strict=True):
+        if is_learned:
             top, left = (y + 1) * pixels - 2, (x + 1) * pixels - 2
             bottom, right = top + height * pixels + 4, left + width * pixels + 4
             inner = whole[top + 2 : bottom - 2, left + 2 : right - 2].copy()
@@ -223,7 +223,7 @@ def thumbnail(
 
 
 class _Grid:
-    """Filters laid out row by row, with gaps that are NaN."""
+    """Filters in a grid, row by row, with gaps of NaN."""
 
     def __init__(
         self, centers: Array, shape: tuple[int, ...], learned: NDArray[np.bool_], columns: int | None
@@ -254,7 +254,7 @@ def _colours() -> "Colormap":
 
 
 def _map_colours() -> "Colormap":
-    """From few clusters to many; grey where there are none."""
+    """Colours from few clusters to many; grey for none."""
     from matplotlib.colors import LinearSegmentedColormap
 
     ramp = ["#fef3c7", "#a7f3d0", "#7dd3fc", "#c4b5fd", "#e5e7eb"]

@@ -1,4 +1,4 @@
-"""The closed forms of the paper: the width equation, the repulsion limit, the cost surface."""
+"""Closed forms of the paper: the width equation, the repulsion limit, the cost surface."""
 
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ Array = NDArray[np.float64]
 
 
 class Layout(NamedTuple):
-    """What the width equation compares: a dimension, a width and an inhibition."""
+    """One side of the width equation: number of dimensions, width and inhibition."""
 
     dimensions: int  # D
     width: float  # sigma
@@ -26,18 +26,18 @@ SUBFIGURE_2D = Layout(dimensions=25, width=1.0, inhibition=1 / 9)
 def equivalent_width(
     dimensions: int, inhibition: float, like: Layout = SUBFIGURE_2D, power: int = 2
 ) -> float:
-    """The width at which two neurons in opposite corners repel as those of another layout do.
+    """The width at which two neurons in opposite corners repel each other as in another layout.
 
-    Solves the paper's width equation [8] as it is printed, with 1/sigma^2 where Equation 1 would give
-    1/sigma: only so do the published widths come out. Of its two solutions, the one on the rising
-    branch, sigma < D / power, is meant.
+    Solves the paper's width equation [8] as printed, with 1/sigma^2, although Equation 1 gives 1/sigma:
+    only this form reproduces the published widths. Of its two solutions, the one on the rising branch,
+    sigma < D / power, is returned.
 
     Parameters
     ----------
     dimensions : D of the new layout
     inhibition : lambda of the new layout
-    like : the layout to be matched; the paper's is that of Subfigure 2d
-    power : of 1/sigma: 2 as printed, 1 as Equation 1 has it
+    like : the layout to match; the paper uses that of Subfigure 2d
+    power : the power of 1/sigma: 2 as printed, 1 as in Equation 1
 
     Examples
     --------
@@ -57,7 +57,7 @@ def equivalent_width(
     largest = dimensions / power
     if log_repulsion(largest, dimensions, inhibition, power) < wanted:
         raise ValueError(
-            f"no width repels as much in {dimensions} dimensions with inhibition={inhibition:g}; "
+            f"no width gives the same repulsion in {dimensions} dimensions with inhibition={inhibition:g}; "
             f"raise the inhibition."
         )
     smallest = largest
@@ -77,7 +77,7 @@ def log_repulsion(width: ArrayLike, dimensions: int, inhibition: float, power: i
 
     Examples
     --------
-    >>> log_repulsion([1.0, 12.5], dimensions=25, inhibition=1 / 9).round(2)  # Figure 2d's, and the most
+    >>> log_repulsion([1.0, 12.5], dimensions=25, inhibition=1 / 9).round(2)  # Figure 2d, and the maximum
     array([-28.81, -10.86])
     """
     sigma = np.asarray(width, np.float64)
@@ -86,16 +86,16 @@ def log_repulsion(width: ArrayLike, dimensions: int, inhibition: float, power: i
 
 
 def repulsion_distance(time: ArrayLike, width: float, start: float) -> Array:
-    """How far a neuron is driven off a second one when no sample holds it.
+    """The distance of a neuron that a second neuron repels and no sample attracts.
 
     The paper's ordinary differential equation [7], d mu / dt = 2 mu / sigma exp(-mu^2 / sigma), at
     lambda = 1/2 and with the second neuron fixed at 0. With u = mu^2 / sigma it becomes
     exp(u) / u du = 4 / sigma dt, so Ei(u) = Ei(u_0) + 4 t / sigma, where Ei is the exponential
-    integral. There is no finite limit: the distance grows as sqrt(sigma log t).
+    integral. The distance grows as sqrt(sigma log t), without a limit.
 
     Parameters
     ----------
-    time : t; n samples at rate eta are t = n eta / 2
+    time : t; n samples at learning rate eta correspond to t = n eta / 2
     width : sigma
     start : mu(0), the distance at time 0
 
@@ -113,7 +113,7 @@ def repulsion_distance(time: ArrayLike, width: float, start: float) -> Array:
 
     def squared_at(t: float) -> float:
         wanted = expi(first) + 4 * t / width
-        if t == 0 or not np.isfinite(wanted):  # so far apart that nothing moves
+        if t == 0 or not np.isfinite(wanted):  # too far apart to move
             return first
         most = first + 1.0
         while expi(most) < wanted:
@@ -126,10 +126,10 @@ def repulsion_distance(time: ArrayLike, width: float, start: float) -> Array:
 
 
 def repulsion_limit(width: float, learning_rate: float, dtype: type = np.float32) -> float:
-    """The distance at which a push between two neurons is lost to rounding, at lambda = 1/2.
+    """The distance at which rounding cancels the repulsion of two neurons, at lambda = 1/2.
 
-    Where eta / sigma mu exp(-mu^2 / sigma) falls below half a unit in the last place of mu: what ends
-    the growth of `repulsion_distance` in practice.
+    Beyond it, eta / sigma mu exp(-mu^2 / sigma) is below half a unit in the last place of mu. This ends the
+    growth of `repulsion_distance` in practice.
 
     Examples
     --------
@@ -147,46 +147,46 @@ def repulsion_limit(width: float, learning_rate: float, dtype: type = np.float32
 def cost_surface(
     first: ArrayLike, others: ArrayLike, sample: ArrayLike, widths: ArrayLike, inhibition: float
 ) -> Array:
-    """F as a function of where the first neuron sits: the surface of Figure 1.
+    """The cost F as a function of the first neuron's center: the surface of Figure 1.
 
     Parameters
     ----------
-    first : (..., D), places for the first neuron
-    others : (K - 1, D), where the other neurons sit
+    first : (..., D), centers of the first neuron
+    others : (K - 1, D), centers of the other neurons
     sample : (D,)
     widths : a number, or (K,)
     inhibition : lambda
 
     Examples
     --------
-    A second neuron on the sample leaves nothing to gain or to lose:
+    With a second neuron on the sample, the surface is flat:
 
     >>> cost_surface([[0.1, 0.2], [0.9, 0.4]], [[0.3, 0.7]], [0.3, 0.7], 0.2, 0.5).round(12)
     array([-1., -1.])
     """
-    places = np.asarray(first, np.float64)
+    centers = np.asarray(first, np.float64)
     rest = np.atleast_2d(np.asarray(others, np.float64))
     x = np.asarray(sample, np.float64)
     sigma = np.broadcast_to(np.asarray(widths, np.float64), (1 + len(rest),))
 
-    def cost_at(place: Array) -> float:
-        return sample_cost(x, np.vstack([place, rest]), sigma, inhibition)
+    def cost_at(center: Array) -> float:
+        return sample_cost(x, np.vstack([center, rest]), sigma, inhibition)
 
-    return np.apply_along_axis(cost_at, -1, places)
+    return np.apply_along_axis(cost_at, -1, centers)
 
 
 def cost_minimum(others: ArrayLike, sample: ArrayLike, widths: ArrayLike, inhibition: float) -> Array:
-    """Where the first neuron would rest for one sample: the lowest point of `cost_surface`, (D,).
+    """The center of the first neuron at the minimum of `cost_surface`, (D,).
 
     Examples
     --------
-    Figure 1's:
+    The minimum of Figure 1:
 
     >>> cost_minimum([[0.7, 0.3]], [0.3, 0.7], widths=0.2, inhibition=0.5).round(2)
     array([0.24, 0.76])
     """
     found = minimize(
-        lambda place: cost_surface(place, others, sample, widths, inhibition).item(),
+        lambda center: cost_surface(center, others, sample, widths, inhibition).item(),
         np.asarray(sample, np.float64).ravel(),
         method="BFGS",
         tol=1e-10,

@@ -12,22 +12,22 @@ FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 
 
 def mapping_of(array: NDArray[Any]) -> mmap.mmap | None:
-    """The file mapping of an array, if its pages can be dropped and read again from the file.
+    """The file mapping behind an array, or None if its pages must not be released.
 
-    A copy-on-write mapping (mode "c") keeps the caller's changes in its pages: it is left alone.
+    Releasing the pages of a copy-on-write mapping (mode "c") would lose the caller's changes.
     """
-    at: Any = array
-    while isinstance(at, np.ndarray):
-        if isinstance(at, np.memmap):
-            mapping = getattr(at, "_mmap", None)
-            droppable = at.mode in ("r", "r+", "w+") and hasattr(mmap, "MADV_DONTNEED")
-            return mapping if droppable else None
-        at = at.base
+    base: Any = array
+    while isinstance(base, np.ndarray):
+        if isinstance(base, np.memmap):
+            mapping = getattr(base, "_mmap", None)
+            releasable = base.mode in ("r", "r+", "w+") and hasattr(mmap, "MADV_DONTNEED")
+            return mapping if releasable else None
+        base = base.base
     return None
 
 
 def release(mapping: mmap.mmap | None) -> None:
-    """Drop the pages of a mapping from this process; the file and the system's cache keep them."""
+    """Release the pages of a mapping from this process; they stay in the file and its cache."""
     if mapping is not None:
         mapping.madvise(mmap.MADV_DONTNEED)
 

@@ -1,4 +1,4 @@
-"""A progress bar at the edge: on a terminal or in a notebook, and nowhere else."""
+"""A progress bar on a terminal or in a notebook."""
 
 import importlib
 import importlib.util
@@ -9,26 +9,26 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Self
 
-PATIENCE = 2.0  # seconds without a word
-ROOM_FOR_A_BAR = 80  # columns
-FACTS_EVERY = 1.0  # seconds between two looks at what is learned
+HINT_AFTER = 2.0  # seconds
+LEAST_COLUMNS = 80  # a narrower terminal shows numbers without a bar
+FACTS_EVERY = 1.0  # seconds
 
 
-def somebody_looks() -> bool:
-    """Whether this is a terminal or a notebook."""
+def is_interactive() -> bool:
+    """Whether stderr is a terminal or this runs in a notebook."""
     return _in_notebook() or bool(getattr(sys.stderr, "isatty", bool)())
 
 
 class Bar:
-    """Samples done, samples a second, time left, and what else there is to say.
+    """A progress bar: samples done, samples per second, time left, and further facts.
 
     Parameters
     ----------
-    total : samples in all, or None where nobody knows
-    done : samples done already
-    show : False keeps silent; True shows a bar where somebody looks
-    facts : called now and then for what else to say
-    unit : what is counted, where it is not samples
+    total : number of samples, or None if unknown
+    done : samples already done
+    show : False shows nothing; True shows a bar on a terminal or in a notebook
+    facts : called about once a second for the text after the bar
+    unit : what is counted
     """
 
     def __init__(
@@ -37,16 +37,16 @@ class Bar:
         self._bar: Any = None
         self._facts, self._next_facts = facts, 0.0
         self._hint_at: float | None = None
-        if not show or not somebody_looks():
+        if not show or not is_interactive():
             return
         if importlib.util.find_spec("tqdm") is None:
-            self._hint_at = time.monotonic() + PATIENCE
+            self._hint_at = time.monotonic() + HINT_AFTER
             return
         in_widgets = _in_notebook() and importlib.util.find_spec("ipywidgets") is not None
         kind = importlib.import_module("tqdm.notebook" if in_widgets else "tqdm")
-        # One column is left free: there a terminal shows Ctrl-C without breaking the line.
+        # One column stays free, so that the ^C of an interrupt does not wrap the line.
         columns = None if _in_notebook() else shutil.get_terminal_size().columns - 1
-        narrow = columns is not None and columns < ROOM_FOR_A_BAR
+        narrow = columns is not None and columns < LEAST_COLUMNS
         self._bar = kind.tqdm(
             total=total,
             initial=done,
@@ -63,14 +63,14 @@ class Bar:
     def __exit__(self, error: object, *_: object) -> None:
         if self._bar is not None:
             if error is None:
-                self._say()
+                self._show_facts()
             self._bar.close()
 
     def advance(self, samples: int) -> None:
-        """So many more are done."""
+        """Count more samples as done."""
         if self._bar is not None:
             if time.monotonic() >= self._next_facts:
-                self._say()
+                self._show_facts()
             self._bar.update(samples)
         elif self._hint_at is not None and time.monotonic() > self._hint_at:
             self._hint_at = None
@@ -81,18 +81,18 @@ class Bar:
             )
 
     def note(self, text: str) -> None:
-        """A line of its own, for whoever looks at the bar."""
+        """Print a line above the bar."""
         if self._bar is not None:
             self._bar.write(text, file=sys.stderr)
 
     @contextmanager
     def hidden(self) -> Iterator[None]:
-        """Leave the line free, for others to print on."""
+        """Clear the line of the bar while others print."""
         if self._bar is not None:
             self._bar.clear()
         yield
 
-    def _say(self) -> None:
+    def _show_facts(self) -> None:
         self._bar.set_postfix_str(self._facts(), refresh=False)
         self._next_facts = time.monotonic() + FACTS_EVERY
 

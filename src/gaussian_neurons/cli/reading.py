@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from gaussian_neurons.base.bad_rows import BadRow
 from gaussian_neurons.sampling import Chunk, Stream, rows_from_file, rows_from_pipe
 from gaussian_neurons.sampling.files import TextRows
-from gaussian_neurons.sampling.stream import joined
+from gaussian_neurons.sampling.stream import concatenated
 from gaussian_neurons.sampling.text import NoNumbers
 
 Array = NDArray[Any]
@@ -140,7 +140,7 @@ def whole_table(stream: Stream, skip: bool, count: Callable[[int], None]) -> tup
         chunks.append(Chunk(chunk.x))
         taken += chunk.taken
         count(taken)
-    x = joined(chunks).x
+    x = concatenated(chunks).x
     good = np.ones(len(x), bool)
     for begin in range(0, len(x), ROWS_AT_ONCE):
         good[begin : begin + ROWS_AT_ONCE] = finite_rows(x[begin : begin + ROWS_AT_ONCE])

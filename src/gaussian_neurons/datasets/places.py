@@ -1,4 +1,4 @@
-"""Random places, directions and ways in the unit box that keep their distance; the same bits everywhere."""
+"""Random points and paths in the unit box with a minimum distance; identical bits on every machine."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,65 +11,68 @@ from gaussian_neurons.sampling.reference import SHUFFLE
 
 Array = NDArray[Any]
 
-TRIES = 10_000  # places or ways that are tried
+TRIES = 10_000  # candidate points or paths
 
 
 def apart(count: int, features: int, least: float, seed: int) -> Array:
-    """Places in the unit box, a little inside, that keep their distance: (count, features)."""
+    """Points in the unit box, at least `least` apart: (count, features)."""
     found: list[Array] = []
-    for place in _inside(seed, features):
-        if all(length(place - other) >= least for other in found):
-            found.append(place)
+    for point in _candidates(seed, features):
+        if all(length(point - other) >= least for other in found):
+            found.append(point)
             if len(found) == count:
                 return np.array(found)
     raise ValueError(
         f"{count} clusters at least {least:g} apart (six spreads) do not fit into the unit box: only "
-        f"{len(found)} did. Make the spread smaller, or give their places."
+        f"{len(found)} do. Use a smaller spread, or pass the centers."
     )
 
 
-def ways(births: NDArray[np.int64], life: int, features: int, least: float, seed: int) -> Array:
-    """Straight ways from a place to another on which no two ever come too near: (n, count, 2, features).
+def paths(births: NDArray[np.int64], life: int, features: int, least: float, seed: int) -> Array:
+    """Straight paths of points that stay at least `least` apart at all times: (n, count, 2, features).
 
     Parameters
     ----------
-    births : (n, count) when each is begun, n in each column one after the other without a gap; after the
-        last comes the first again
-    life : how long each takes
-    least : the distance that is kept
+    births : (n, count) start times; the n paths of a column follow each other without a gap, in a cycle
+    life : duration of each path
+    features : D
+    least : minimum distance
+    seed : of the random paths
     """
-    turns, count = births.shape
+    generations, count = births.shape
     found: dict[tuple[int, int], Array] = {}
-    candidates = iter(_inside(seed, 2 * features))
-    for turn in range(turns):
+    candidates = iter(_candidates(seed, 2 * features))
+    for generation in range(generations):
         for column in range(count):
-            others = _at_the_same_time(births, life, turn, column, found)
+            others = _concurrent(births, life, generation, column, found)
             for candidate in candidates:
-                way = candidate.reshape(2, features)
-                if all(_nearest(way, found[other], later) >= least for other, later in others):
-                    found[turn, column] = way
+                path = candidate.reshape(2, features)
+                if all(_closest(path, found[other], later) >= least for other, later in others):
+                    found[generation, column] = path
                     break
             else:
                 raise ValueError(
-                    f"{count} clusters at least {least:g} apart (six spreads) cannot move about in the unit "
-                    "box. Make the spread smaller, or have fewer."
+                    f"{count} moving clusters at least {least:g} apart (six spreads) do not fit into the "
+                    "unit box. Use a smaller spread or fewer clusters."
                 )
-    return np.array([[found[turn, column] for column in range(count)] for turn in range(turns)])
+    return np.array(
+        [[found[generation, column] for column in range(count)] for generation in range(generations)]
+    )
 
 
 def directions(count: int, features: int, seed: int) -> Array:
     """Unit vectors in random directions, (count, features)."""
     drawn = native.normals(seed, SHUFFLE, 0, count, features).astype(np.float64)
-    return np.array([way / length(way) for way in drawn])
+    return np.array([vector / length(vector) for vector in drawn])
 
 
 def length(vector: Array) -> float:
-    """The length of a vector, summed in one order on every machine."""
+    """The length of a vector, summed in the same order on every machine."""
     return float(np.sqrt(_product(vector.tolist(), vector.tolist())))
 
 
-def _inside(seed: int, features: int) -> Array:
-    """Places a little inside of the unit box, to be tried."""
+def _candidates(seed: int, features: int) -> Array:
+    """Candidate points, at least 0.1 from the faces of the unit box: (TRIES, features)."""
     return 0.1 + 0.8 * 2.0**-32 * native.words(seed, SHUFFLE, 0, TRIES, features)
 
 
@@ -80,23 +83,23 @@ def _product(a: Sequence[float], b: Sequence[float]) -> float:
     return total
 
 
-def _at_the_same_time(
-    births: NDArray[np.int64], life: int, turn: int, column: int, found: dict[tuple[int, int], Array]
+def _concurrent(
+    births: NDArray[np.int64], life: int, generation: int, column: int, found: dict[tuple[int, int], Array]
 ) -> list[tuple[tuple[int, int], float]]:
-    """The other ways that are gone while this one is, and how many lives later they begin."""
+    """The paths of other columns that overlap this one in time, and how many lives later they begin."""
     cycle = len(births) * life
-    there = []
+    concurrent = []
     for other in found:
-        later = int(births[other] - births[turn, column] + cycle // 2) % cycle - cycle // 2
+        later = int(births[other] - births[generation, column] + cycle // 2) % cycle - cycle // 2
         if other[1] != column and abs(later) < life:
-            there.append((other, later / life))
-    return there
+            concurrent.append((other, later / life))
+    return concurrent
 
 
-def _nearest(way: Array, other: Array, later: float) -> float:
-    """How near two come that go along their ways at the same time, the other beginning later."""
-    speed, others = way[1] - way[0], other[1] - other[0]
-    gap = (way[0] - other[0] + others * later).tolist()
+def _closest(path: Array, other: Array, later: float) -> float:
+    """The smallest distance of two points on their paths, if the other begins `later` lives later."""
+    speed, others = path[1] - path[0], other[1] - other[0]
+    gap = (path[0] - other[0] + others * later).tolist()
     change = (speed - others).tolist()
     square = _product(change, change)
     when = -_product(gap, change) / square if square > 0 else 0.0

@@ -1,4 +1,4 @@
-"""Made-up samples whose clusters are known: endless, seekable, the same bits on every machine."""
+"""Synthetic streams with known clusters: endless, seekable, identical bits on every machine."""
 
 from abc import abstractmethod
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from gaussian_neurons.base.checks import (
     number,
     whole_number,
 )
-from gaussian_neurons.datasets.places import apart, directions, ways
+from gaussian_neurons.datasets.places import apart, directions, paths
 from gaussian_neurons.sampling import native
 from gaussian_neurons.sampling.reference import NOISE, PLACE, SYNTHETIC
 from gaussian_neurons.sampling.stream import Chunk, Stream, fingerprint
@@ -22,13 +22,13 @@ from gaussian_neurons.sampling.stream import Chunk, Stream, fingerprint
 Array = NDArray[Any]
 Labels = NDArray[np.int64]
 
-TURNS = 16  # drifting clusters, one after the other, until their ways repeat
+GENERATIONS = 16  # successive drifting clusters in a slot before the paths repeat
 
 
 class _Synthetic(Stream):
-    """Streams that know the cluster of each sample."""
+    """A stream that knows the cluster of each sample."""
 
-    n_features: int  # D, from the start
+    n_features: int  # D, always known
 
     @abstractmethod
     def draw_labelled(self, first: int, count: int) -> tuple[Array, Labels]:
@@ -45,18 +45,19 @@ class _Synthetic(Stream):
 
 
 class Mixture(_Synthetic):
-    """Gaussian clusters in the unit box, with noise; they may drift, and come one after the other.
+    """Gaussian clusters in the unit box, with noise; they may drift, and appear one after the other.
 
     Parameters
     ----------
-    clusters : how many, or where: (n_clusters, n_features). Random ones keep apart, 6 spreads at least
-    n_features : D, where the places are random
+    clusters : their number, or their centers (n_clusters, n_features); random centers are at least 6 spreads
+        apart
+    n_features : D, if the centers are random
     seed : whole number
     spread : standard deviation of a cluster in each column
-    noise : part of the samples that is uniform over the unit box
-    drift : how far each cluster wanders from its place, and back, along a line of its own
-    period : samples that it takes to go and to come back
-    new_every : samples between the coming of one cluster and the next, from one on; None: all are there
+    noise : fraction of the samples that is uniform over the unit box
+    drift : how far each cluster moves away from its center, along a line, before it returns
+    period : samples until it has returned
+    new_every : samples until the next cluster appears, beginning with one; None: all are there at once
     dtype : float32 or float64
 
     Examples
@@ -93,29 +94,29 @@ class Mixture(_Synthetic):
         else:
             self.places = checked_centers("clusters", clusters, None, np.shape(clusters)[-1])
         self.n_features = self.places.shape[1]
-        self._ways = directions(len(self.places), self.n_features, self.seed)
+        self._directions = directions(len(self.places), self.n_features, self.seed)
 
     def __repr__(self) -> str:
         return f"Mixture({len(self.places)} clusters in {self.n_features} columns, seed={self.seed})"
 
     def describe(self) -> Mapping[str, Any]:  # noqa: D102
-        told = ("seed", "spread", "noise", "drift", "period", "new_every")
-        facts = {name: getattr(self, name) for name in told}
+        parameters = ("seed", "spread", "noise", "drift", "period", "new_every")
+        facts = {name: getattr(self, name) for name in parameters}
         return {**super().describe(), **facts, "places": fingerprint(self.places), "dtype": self.dtype.name}
 
     def centers_at(self, t: int) -> Array:
-        """Where the clusters are at sample t, (n_clusters, n_features): only those that have come."""
-        there = self._there(np.array([t]))[0]
-        return self._centers(np.arange(there), np.full(there, t))
+        """The centers at sample t, (n_clusters, n_features), of the clusters that have appeared."""
+        count = self._counts(np.array([t]))[0]
+        return self._centers(np.arange(count), np.full(count, t))
 
     def draw_labelled(self, first: int, count: int) -> tuple[Array, Labels]:  # noqa: D102
         t = first + np.arange(count)
         drawn = native.words(self.seed, SYNTHETIC, first, count, 2 + self.n_features)
-        labels = _one_of(self._there(t), drawn[:, 0])
+        labels = _below(self._counts(t), drawn[:, 0])
         return _scattered(self, labels, self._centers(labels, t), drawn, first)
 
-    def _there(self, t: NDArray[np.int64]) -> NDArray[np.int64]:
-        """How many clusters have come by sample t."""
+    def _counts(self, t: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The number of clusters that have appeared by sample t."""
         if self.new_every is None:
             return np.full(len(t), len(self.places))
         return np.minimum(1 + t // self.new_every, len(self.places))
@@ -123,29 +124,29 @@ class Mixture(_Synthetic):
     def _centers(self, labels: Labels, t: NDArray[np.int64]) -> Array:
         centers: Array = self.places[labels]
         if self.drift:
-            part = t % self.period / self.period
-            away = 1 - np.abs(2 * part - 1)  # 0 at the beginning, 1 half way, 0 at the end
-            centers = centers + (self.drift * away)[:, None] * self._ways[labels]
+            phase = t % self.period / self.period
+            distance = self.drift * (1 - np.abs(2 * phase - 1))  # 0 at the beginning and the end of a period
+            centers = centers + distance[:, None] * self._directions[labels]
         return centers
 
 
 class Drifting(_Synthetic):
-    """Gaussian clusters that wander through the unit box, vanish, and appear elsewhere.
+    """Gaussian clusters that move through the unit box, vanish, and appear elsewhere.
 
-    There are `clusters` seats, and on each one cluster follows the other. Each goes straight from one end of
-    its way to the other, all in the same time, and is gone for the last part of it, shorter or longer; on the
-    first seat none is. No two come nearer than six spreads. After 16 on each seat the ways repeat, but no
-    label is used twice.
+    There are `clusters` slots. In each slot, one cluster follows another. Each moves along a straight path
+    for `life` samples, and is absent for a random last part of it; in the first slot, none is absent. Two
+    clusters are always at least six spreads apart. After 16 clusters in each slot the paths repeat, but each
+    cluster has a new label.
 
     Parameters
     ----------
-    clusters : how many there are at most
+    clusters : the largest number at once
     n_features : D
     seed : whole number
     spread : standard deviation of a cluster in each column
-    life : samples from the coming of a cluster to that of the next on its seat
-    gone : mean part of a life for which a cluster is gone, at most 1/2
-    noise : part of the samples that is uniform over the unit box
+    life : samples from the appearance of a cluster to that of the next in its slot
+    gone : mean fraction of its life for which a cluster is absent, at most 1/2
+    noise : fraction of the samples that is uniform over the unit box
     dtype : float32 or float64
 
     Examples
@@ -179,58 +180,58 @@ class Drifting(_Synthetic):
         self.noise = number("noise", noise, least=0.0, most=1.0)
         self.dtype = checked_precision(dtype)
         drawn = native.words(self.seed, PLACE, 0, self.clusters, 1)[:, 0]
-        self._ages = _one_of(np.full(self.clusters, self.life), drawn)  # at sample 0
-        births = np.arange(TURNS)[:, None] * self.life - self._ages
-        self._ways = ways(births, self.life, self.n_features, 6 * self.spread, self.seed)
+        self._ages = _below(np.full(self.clusters, self.life), drawn)  # of the clusters at sample 0
+        births = np.arange(GENERATIONS)[:, None] * self.life - self._ages
+        self._paths = paths(births, self.life, self.n_features, 6 * self.spread, self.seed)
 
     def __repr__(self) -> str:
         return f"Drifting({self.clusters} clusters in {self.n_features} columns, seed={self.seed})"
 
     def describe(self) -> Mapping[str, Any]:  # noqa: D102
-        told = ("clusters", "n_features", "seed", "spread", "life", "gone", "noise")
-        facts = {name: getattr(self, name) for name in told}
+        parameters = ("clusters", "n_features", "seed", "spread", "life", "gone", "noise")
+        facts = {name: getattr(self, name) for name in parameters}
         return {**super().describe(), **facts, "dtype": self.dtype.name}
 
     def labels_at(self, t: int) -> Labels:
-        """The clusters that are there at sample t."""
-        labels, there = self._all(np.array([t]))
-        return labels[there]
+        """The labels of the clusters that exist at sample t."""
+        labels, present = self._all(np.array([t]))
+        return labels[present]
 
     def centers_at(self, t: int) -> Array:
-        """Where they are, in the same order: (n_clusters, n_features)."""
+        """The centers at sample t, in the order of `labels_at`: (n_clusters, n_features)."""
         labels = self.labels_at(t)
         return self._centers(labels, np.full(len(labels), t))
 
     def draw_labelled(self, first: int, count: int) -> tuple[Array, Labels]:  # noqa: D102
         t = first + np.arange(count)
         drawn = native.words(self.seed, SYNTHETIC, first, count, 2 + self.n_features)
-        labels, there = self._all(t)
-        chosen = _one_of(there.sum(axis=1), drawn[:, 0])
-        seat = np.argmax(there.cumsum(axis=1) > chosen[:, None], axis=1)
-        labels = labels[np.arange(count), seat]
+        labels, present = self._all(t)
+        chosen = _below(present.sum(axis=1), drawn[:, 0])
+        slot = np.argmax(present.cumsum(axis=1) > chosen[:, None], axis=1)
+        labels = labels[np.arange(count), slot]
         return _scattered(self, labels, self._centers(labels, t), drawn, first)
 
     def _all(self, t: NDArray[np.int64]) -> tuple[Labels, NDArray[np.bool_]]:
-        """Whose turn it is on each seat, and whether it is there: (n, clusters) both."""
-        turn, age = np.divmod(t[:, None] + self._ages, self.life)
-        labels = turn * self.clusters + np.arange(self.clusters)
+        """The label of each slot at each time, and whether its cluster is present: (n, clusters) both."""
+        generation, age = np.divmod(t[:, None] + self._ages, self.life)
+        labels = generation * self.clusters + np.arange(self.clusters)
         known, which = np.unique(labels, return_inverse=True)
-        # Of the same counters as the ages, but another word of them.
+        # The second word of a counter; the first is used for the ages.
         parts = [native.words(self.seed, PLACE, int(label), 1, 2)[0, 1] * 2.0**-32 for label in known]
-        there = age < self.life * (1 - 2 * self.gone * np.array(parts))[which.reshape(labels.shape)]
-        there[:, 0] = True
-        return labels, there
+        present = age < self.life * (1 - 2 * self.gone * np.array(parts))[which.reshape(labels.shape)]
+        present[:, 0] = True
+        return labels, present
 
     def _centers(self, labels: Labels, t: NDArray[np.int64]) -> Array:
-        turn, seat = np.divmod(labels, self.clusters)
-        way = self._ways[turn % TURNS, seat]
-        part = (t + self._ages[seat]) % self.life / self.life
-        centers: Array = way[:, 0] + part[:, None] * (way[:, 1] - way[:, 0])
+        generation, slot = np.divmod(labels, self.clusters)
+        path = self._paths[generation % GENERATIONS, slot]
+        phase = (t + self._ages[slot]) % self.life / self.life
+        centers: Array = path[:, 0] + phase[:, None] * (path[:, 1] - path[:, 0])
         return centers
 
 
 class TwoMoons(_Synthetic):
-    """Two half circles that reach into each other: what round neurons can only cover piece by piece.
+    """Two interlocking half circles, which round neurons can only cover in pieces.
 
     Parameters
     ----------
@@ -260,24 +261,23 @@ class TwoMoons(_Synthetic):
     def draw_labelled(self, first: int, count: int) -> tuple[Array, Labels]:  # noqa: D102
         moon = (native.words(self.seed, SYNTHETIC, first, count, 1)[:, 0] >> np.uint32(31)).astype(int)
         drawn = native.normals(self.seed, NOISE, first, count, 4).astype(np.float64)
-        x = drawn[:, :2] / np.sqrt(
-            drawn[:, :1] ** 2 + drawn[:, 1:2] ** 2
-        )  # a direction, without sine or cosine
+        length = np.sqrt(drawn[:, :1] ** 2 + drawn[:, 1:2] ** 2)
+        x = drawn[:, :2] / length  # a random direction without sine and cosine, which differ between machines
         x[:, 1] = np.abs(x[:, 1])
         x[moon == 1] = np.array([1.0, 0.5]) - x[moon == 1]
         x += self.spread * drawn[:, 2:]
         return x.astype(self.dtype), moon
 
 
-def _one_of(many: NDArray[np.int64], words: NDArray[np.uint32]) -> NDArray[np.int64]:
-    """For each random word a whole number below the given one."""
-    return (words.astype(np.uint64) * many.astype(np.uint64) >> np.uint64(32)).astype(np.int64)
+def _below(limits: NDArray[np.int64], words: NDArray[np.uint32]) -> NDArray[np.int64]:
+    """For each random word a whole number below its limit."""
+    return (words.astype(np.uint64) * limits.astype(np.uint64) >> np.uint64(32)).astype(np.int64)
 
 
 def _scattered(
     stream: Mixture | Drifting, labels: Labels, centers: Array, drawn: NDArray[np.uint32], first: int
 ) -> tuple[Array, Labels]:
-    """Samples around centers, or anywhere: what the second random word of each says."""
+    """Samples around their centers; the second random word decides which are noise instead."""
     normals = native.normals(stream.seed, NOISE, first, *centers.shape).astype(np.float64)
     x = centers + stream.spread * normals
     is_noise = drawn[:, 1] * 2.0**-32 < stream.noise

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from gaussian_neurons.base.bad_rows import BadRow, finite_rows
 from gaussian_neurons.base.checks import as_numbers, checked_sample_widths, one_of, whole_number
 from gaussian_neurons.base.interrupts import held_back
-from gaussian_neurons.base.progress import Bar, somebody_looks
+from gaussian_neurons.base.progress import Bar, is_interactive
 from gaussian_neurons.model import archive, learner, model_file
 from gaussian_neurons.model.checkpoint import ON_WRITE_ERROR, Checkpoint, Reached
 from gaussian_neurons.model.settings import Settings
@@ -33,6 +33,7 @@ class Model:
 
     state: Callable[[], State | None]
     assign: Callable[[State], None]
+    restore: Callable[[model_file.Loaded], None]  # parameters and state: the callback may have changed both
     new_state: Callable[[Array, tuple[str, ...] | None], State]  # for rows and the names of their columns
     settings: Callable[[int], Settings]  # for a number of columns
     parameters: Callable[[], Mapping[str, Any]]
@@ -114,7 +115,7 @@ class _Run:
 
     def go(self) -> None:
         if self._resume():
-            if self.plan.progress and somebody_looks():
+            if self.plan.progress and is_interactive():
                 print(f"{self.plan.checkpoint}: this run is complete, nothing to do", file=sys.stderr)
             return
         stream, plan = self.stream, self.plan
@@ -187,7 +188,7 @@ class _Run:
         loaded, reached = found
         with held_back():
             self.start = reached.start
-            self.model.assign(loaded.state)
+            self.model.restore(loaded)
             self.place = (reached.taken, 0, None, 0)
             self.saved = (reached.taken, reached.told)
             self.marked = reached.taken if reached.told else -1

@@ -1,4 +1,4 @@
-"""Images or rows → a stream of samples; sample t is a function of the source, the seed and t alone."""
+"""Streams of samples from images, arrays, files and iterables; sample t depends on source, seed and t."""
 
 from gaussian_neurons.sampling.files import rows_from_file
 from gaussian_neurons.sampling.images import Neighbourhoods, Patches

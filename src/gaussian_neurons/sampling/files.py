@@ -1,4 +1,4 @@
-"""Files → a stream of rows, chunk by chunk: CSV, Parquet, NPY and JSON lines, in constant memory."""
+"""CSV, Parquet, NPY and JSON lines files as streams of rows, read in chunks with constant memory."""
 
 import hashlib
 import importlib.util
@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from gaussian_neurons.base.memory_maps import mapping_of, release
 from gaussian_neurons.sampling.stream import Chunk, Forward, Stream, in_precision
-from gaussian_neurons.sampling.text import Csv, Format, JsonLines, NoNumbers, chosen, parsed
+from gaussian_neurons.sampling.text import Csv, Format, JsonLines, NoNumbers, column_indices, parse_lines
 
 Array = NDArray[Any]
 
 BLOCK = 1 << 20  # bytes of text read at a time
-LONGEST_LINE = 1 << 24
+LONGEST_LINE = 1 << 24  # bytes; a longer line is not text
 ROWS_AT_ONCE = 1 << 14
 SUFFIXES = {
     ".csv": "csv",
@@ -43,17 +43,17 @@ def rows_from_file(
     delimiter: str | None = None,
     header: bool | None = None,
 ) -> Stream:
-    """The rows of a file as a stream, once, in their order.
+    """Stream the rows of a file, once, in order.
 
     Parameters
     ----------
     path : .csv, .tsv, .txt, .data, .jsonl, .ndjson (also compressed: .gz, .bz2, .zst, .lz4), .parquet, .npy
-    columns : names or numbers of the columns to read, or a function that gives them for the list of all
-        names, or None for all
-    format : "csv", "parquet", "npy" or "jsonl", where the name does not tell
-    dtype : float32 or float64, or None: as the file has them, float64 for text
-    delimiter : of a CSV file, or None to see from its first line
-    header : whether a CSV file begins with the columns' names, or None to see from its first line
+    columns : names or indices of the columns to read, a function from the list of all names to them, or
+        None for all columns
+    format : "csv", "parquet", "npy" or "jsonl", if the file name does not tell
+    dtype : float32 or float64, or None for the precision of the file (float64 for text)
+    delimiter : of a CSV file, or None to detect it from the first line
+    header : whether the first line of a CSV file holds column names, or None to detect it
 
     Examples
     --------
@@ -92,12 +92,12 @@ def _format_of(path: Path) -> str:
     if suffixes and suffixes[-1] in SUFFIXES:
         return SUFFIXES[suffixes[-1]]
     raise ValueError(
-        f"cannot tell the format of {path.name!r} by its name; known: {', '.join(SUFFIXES)}. Say format="
+        f"cannot tell the format of {path.name!r} from its suffix; known: {', '.join(SUFFIXES)}. Say format="
     )
 
 
-def _ends(path: Path) -> Mapping[str, Any]:
-    """What tells a file from another: the hash of its beginning and of its end."""
+def _identity(path: Path) -> Mapping[str, Any]:
+    """Identify a file by a hash of its first and last 4 KiB."""
     with open(path, "rb") as file:
         parts = file.read(4096)
         file.seek(-min(4096, path.stat().st_size), os.SEEK_END)
@@ -106,7 +106,7 @@ def _ends(path: Path) -> Mapping[str, Any]:
 
 
 class NpyRows(Stream):
-    """Rows of an NPY file, read in place."""
+    """Rows of a memory-mapped NPY file."""
 
     endless = False
 
@@ -116,14 +116,14 @@ class NpyRows(Stream):
         except (ValueError, EOFError, OSError) as error:
             raise ValueError(f"{str(path)!r} cannot be read as an NPY file ({error}).") from error
         if not isinstance(x, np.ndarray):
-            raise ValueError(f"{str(path)!r} holds several arrays (NPZ). Save the one that is meant as NPY.")
+            raise ValueError(f"{str(path)!r} holds several arrays (NPZ). Save the one to use as NPY.")
         if x.ndim != 2 or x.dtype.kind not in "fiub" or not x.shape[1]:
             raise ValueError(f"{str(path)!r} must hold a table of numbers, got shape {x.shape} of {x.dtype}.")
         names = [str(k) for k in range(x.shape[1])]
         self._path, self._x, self._dtype = path, x, dtype
-        picked = chosen(names, columns)
-        self._columns = None if picked == list(range(len(names))) else picked  # all of them: read in place
-        self.n_features = len(picked)
+        indices = column_indices(names, columns)
+        self._columns = None if indices == list(range(len(names))) else indices  # None: no copy is needed
+        self.n_features = len(indices)
         self.length = len(x)
 
     def __repr__(self) -> str:
@@ -149,7 +149,7 @@ class NpyRows(Stream):
             "columns": self._columns,
             "dtype": None if self._dtype is None else np.dtype(self._dtype).name,
         }
-        return {**super().describe(), **columns, **_ends(self._path)}
+        return {**super().describe(), **columns, **_identity(self._path)}
 
 
 class ParquetRows(Forward):
@@ -165,21 +165,21 @@ class ParquetRows(Forward):
             raise ValueError(f"{str(path)!r} cannot be read as a Parquet file ({error}).") from error
         schema = self._file.schema_arrow
         try:
-            self._columns = [schema.names[k] for k in chosen(schema.names, columns)]
+            self._columns = [schema.names[k] for k in column_indices(schema.names, columns)]
         except ValueError as error:
             raise ValueError(f"{str(path)!r}: {error}") from None
         if any(schema.names.count(name) > 1 for name in self._columns):
-            raise ValueError(f"{str(path)!r} has several columns of one name: {', '.join(schema.names)}.")
+            raise ValueError(f"{str(path)!r} has columns of the same name: {', '.join(schema.names)}.")
         self._path = path
         types = [schema.field(name).type for name in self._columns]
-        numbers = (pa.types.is_floating, pa.types.is_integer, pa.types.is_boolean)
-        held = {
+        numeric = (pa.types.is_floating, pa.types.is_integer, pa.types.is_boolean)
+        others = {
             name: str(kind)
             for name, kind in zip(self._columns, types, strict=True)
-            if not any(is_one(kind) for is_one in numbers)
+            if not any(is_kind(kind) for is_kind in numeric)
         }
-        if held:
-            raise NoNumbers(str(path), held, schema.names)
+        if others:
+            raise NoNumbers(str(path), others, schema.names)
         single = all(kind in (pa.float32(), pa.float16()) for kind in types)
         self._dtype = np.dtype(dtype or (np.float32 if single else np.float64))
         self._batches: Iterator[Any] = iter(())
@@ -199,10 +199,10 @@ class ParquetRows(Forward):
 
     def describe(self) -> Mapping[str, Any]:  # noqa: D102
         columns = {"columns": self._columns, "dtype": self._dtype.name}
-        return {**super().describe(), **columns, **_ends(self._path)}
+        return {**super().describe(), **columns, **_identity(self._path)}
 
     def _begin(self, row: int) -> int:
-        """At the row group that holds the row."""
+        """Begin at the row group that contains the row."""
         sizes = [self._file.metadata.row_group(k).num_rows for k in range(self._file.num_row_groups)]
         starts = np.concatenate([[0], np.cumsum(sizes)]).astype(int)
         group = max(0, int(np.searchsorted(starts, row, side="right")) - 1)
@@ -225,51 +225,51 @@ class ParquetRows(Forward):
 
 
 class TextRows(Forward):
-    """Rows of a text file: one on each line that is not blank."""
+    """Rows of a text file, one on each line. Blank lines are ignored."""
 
     def __init__(self, path: Path, kind: str, columns: Any, dtype: Any, delimiter: Any, header: Any) -> None:
         self._path, self._dtype = path, np.dtype(dtype)
         self._first = self._first_lines()
         self._header = False
-        self._form: Format
+        self._format: Format
         try:
             if not self._first:
                 raise ValueError("the file is empty.")
             first = [line.decode(errors="replace") for line in self._first]
             if kind == "csv":
-                self._form, self._header = Csv.of(first, delimiter, header, columns)
+                self._format, self._header = Csv.of(first, delimiter, header, columns)
             else:
-                self._form = JsonLines.of(first[0], columns)
+                self._format = JsonLines.of(first[0], columns)
         except ValueError as error:
             raise ValueError(f"{str(path)!r}: {error}") from None
         self._lines: Iterator[list[tuple[int, bytes]]] = iter(())
-        self.n_features = len(self._form.columns)
-        names = [self._form.names[k] for k in self._form.columns]
-        named = self._header or getattr(self._form, "objects", False)
+        self.n_features = len(self._format.columns)
+        names = [self._format.names[k] for k in self._format.columns]
+        named = self._header or getattr(self._format, "objects", False)
         self.feature_names = names if named and len(set(names)) == len(names) else None
 
     def __repr__(self) -> str:
-        names = [self._form.names[k] for k in self._form.columns]
+        names = [self._format.names[k] for k in self._format.columns]
         return f"rows_from_file({str(self._path)!r}): {', '.join(names)}"
 
     def __getstate__(self) -> dict[str, Any]:
         return super().__getstate__() | {"_lines": iter(())}
 
     def require_numbers(self) -> None:
-        """Raise NoNumbers where the first row holds words: a column of labels, most likely."""
+        """Raise NoNumbers if the first row holds words, most likely class labels."""
         if len(self._first) > self._header:
-            held = self._form.words(self._first[self._header].decode(errors="replace"))
-            if held:
-                raise NoNumbers(str(self._path), held, self._form.names)
+            words = self._format.words(self._first[self._header].decode(errors="replace"))
+            if words:
+                raise NoNumbers(str(self._path), words, self._format.names)
 
     def describe(self) -> Mapping[str, Any]:
-        """What the rows are a function of; the file is told by its first two lines, since it may grow."""
-        told = {**vars(self._form), "header": self._header, "dtype": self._dtype.name}
+        """The facts that determine the rows. The first two lines identify the file, because it may grow."""
+        settings = {**vars(self._format), "header": self._header, "dtype": self._dtype.name}
         lines = hashlib.sha256(b"\n".join(self._first)).hexdigest()
-        return {**super().describe(), **told, "file": lines}
+        return {**super().describe(), **settings, "file": lines}
 
     def _first_lines(self) -> list[bytes]:
-        """The first two, or fewer; a pipe may take its time with any more."""
+        """The first two lines, or fewer. More could block on a slow pipe."""
         first: list[bytes] = []
         for lines in self._blocks():
             first += [line for _, line in lines]
@@ -278,7 +278,7 @@ class TextRows(Forward):
         return first[:2]
 
     def _begin(self, row: int) -> int:
-        """At the row, without making numbers of the lines before it."""
+        """Begin at the row, without parsing the lines before it."""
         self._lines = self._blocks()
         at = -1 if self._header else 0
         for lines in self._lines:
@@ -293,7 +293,7 @@ class TextRows(Forward):
         if lines is None:
             return None
         block = b"\n".join(line for _, line in lines)
-        return parsed(self._form, block, lines, self._path.name, self._dtype)
+        return parse_lines(self._format, block, lines, self._path.name, self._dtype)
 
     def _opened(self) -> Any:
         import pyarrow as pa
@@ -301,7 +301,7 @@ class TextRows(Forward):
         return pa.input_stream(str(self._path), compression="detect")
 
     def _blocks(self) -> Iterator[list[tuple[int, bytes]]]:
-        """Lines with their numbers, counting from 1, about 1 MiB at a time; blank ones are left out."""
+        """Lines with their numbers from 1 on, about 1 MiB at a time, without the blank lines."""
         import pyarrow as pa
 
         number, rest = 0, b""

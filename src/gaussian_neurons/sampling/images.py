@@ -1,4 +1,4 @@
-"""Images → an endless stream of patches, or of neighbourhoods of patches."""
+"""Endless streams of image patches, and of neighbourhoods of patches."""
 
 import warnings
 from collections.abc import Mapping
@@ -13,20 +13,20 @@ from gaussian_neurons.sampling.stream import Chunk, Stream, fingerprint
 
 Array = NDArray[Any]
 
-MOST_CHANNELS = 16  # where there are more, the channels probably came first
+MOST_CHANNELS = 16  # with more, the channels were probably given first
 
 
 class _FromImages(Stream):
-    """What both streams share: images, the side of a patch, a seed and the images to draw from."""
+    """The common part of both streams: images, patch size, seed, and the images to draw from."""
 
-    _margin = 0  # pixels that are needed beyond a patch, both sides together
+    _margin = 0  # pixels needed around a patch, both sides together
 
     def __init__(self, images: Any, size: int, seed: int, labels: Any, classes: Any, dtype: Any) -> None:
         self._images = _checked_images(images)
         self.size = _checked_size(size, self._images, self._margin)
         self.seed = checked_seed(seed)
         self.classes = None if classes is None else np.unique(np.asarray(classes)).tolist()
-        self._chosen = _checked_choice(labels, self.classes, len(self._images))
+        self._chosen = _images_of_classes(labels, self.classes, len(self._images))
         self.dtype = checked_precision(dtype)
         self.n_features = self.size**2 * self._images.shape[3]
 
@@ -49,18 +49,18 @@ class _FromImages(Stream):
 
 
 class Patches(_FromImages):
-    """Uniformly random square patches of uniformly random images, scaled to [0, 1], nothing else.
+    """Square patches at uniformly random positions of uniformly random images, scaled to [0, 1].
 
-    Sample t is a function of the images, the seed and t alone.
+    Sample t depends only on the images, the seed and t.
 
     Parameters
     ----------
-    images : (n, height, width) or (n, height, width, channels), uint8; floats are taken as they are
+    images : (n, height, width) or (n, height, width, channels), uint8; floats are not scaled
     size : side of a patch in pixels; a sample has size * size * channels numbers
     seed : whole number
     labels : (n,) or None, a class for each image
-    classes : one of the labels, or several: draw from their images only
-    dtype : float32 or float64, the precision of the samples and so of a model that learns from them
+    classes : one or several labels; only images of these classes are used
+    dtype : float32 or float64, the precision of the samples and of a model that learns from them
 
     Examples
     --------
@@ -92,11 +92,11 @@ class Patches(_FromImages):
 
 
 class Neighbourhoods(_FromImages):
-    """Means and widths of nine neighbouring patches, with noise on every pixel of each: Figure 5's samples.
+    """Mean and width of nine neighbouring patches with noise on each pixel: the samples of Figure 5.
 
-    The nine lie at offsets -1, 0, 1 in each direction around a place that is uniformly random among those
-    where all nine are inside of the image. `read` gives the mean mu_x and sigma_x = 2/9 sum |s_i - mu_x|^2,
-    both measured in float32.
+    The nine patches have offsets -1, 0, 1 in each direction from a uniformly random position at which all
+    nine are inside the image. `read` gives the mean mu_x and sigma_x = 2/9 sum |s_i - mu_x|^2, both computed
+    in float32.
 
     Parameters
     ----------
@@ -141,13 +141,13 @@ def _checked_images(images: Any) -> Array:
     """Images as (n, height, width, channels), contiguous, uint8 or float32."""
     expected = "images must be an array (n, height, width) or (n, height, width, channels)"
     if hasattr(images, "images"):
-        raise ValueError(f"{expected}, got a whole data set. Pass its .images.")
+        raise ValueError(f"{expected}, got a data set. Pass its .images.")
     try:
         x = np.asarray(images)
     except ValueError:
-        raise ValueError(f"{expected}, got images of different sizes. Cut them to one size first.") from None
+        raise ValueError(f"{expected}, got images of different sizes. Crop them to one size first.") from None
     if x.ndim not in (3, 4) or not x.size:
-        hint = " One image alone: images[None]." if x.ndim == 2 else ""
+        hint = " For a single image use images[None]." if x.ndim == 2 else ""
         raise ValueError(f"{expected}, got shape {x.shape} of {x.dtype}.{hint}")
     x = x[..., None] if x.ndim == 3 else x
     if x.shape[3] > MOST_CHANNELS and x.shape[1] <= MOST_CHANNELS:
@@ -160,15 +160,15 @@ def _checked_images(images: Any) -> Array:
             raise ValueError("images must hold finite numbers, got NaN or infinity.")
         if x.max() > 1 and (x == np.rint(x)).all():
             warnings.warn(
-                f"float images are taken as they are, here up to {x.max():g}. For samples in [0, 1] divide "
+                f"float images are not scaled, and these reach {x.max():g}. For samples in [0, 1] divide "
                 f"them by 255, or pass them as uint8.",
                 UserWarning,
                 stacklevel=4,
             )
     elif x.dtype != np.uint8:
         raise ValueError(
-            f"images must be uint8, which is scaled from 0..255 to [0, 1], or float, which is taken as it "
-            f"is; got {x.dtype}. Convert them first."
+            f"images must be uint8, which is scaled from 0..255 to [0, 1], or float, which is not scaled; "
+            f"got {x.dtype}. Convert them first."
         )
     return np.ascontiguousarray(x)
 
@@ -177,7 +177,7 @@ def _checked_size(size: Any, images: Array, margin: int) -> int:
     side = whole_number("size", size)
     most = min(images.shape[1:3]) - margin
     if side > most:
-        around = ", with a pixel around it for its neighbours" if margin else ""
+        around = " with a margin of one pixel for its neighbours" if margin else ""
         raise ValueError(
             f"no patch of size {side} fits into images of {images.shape[1]} x {images.shape[2]} pixels"
             f"{around}: at most {most}."
@@ -185,17 +185,17 @@ def _checked_size(size: Any, images: Array, margin: int) -> int:
     return side
 
 
-def _checked_choice(labels: Any, classes: list[Any] | None, count: int) -> NDArray[np.int64] | None:
-    """The numbers of the images of these classes, or None for all."""
+def _images_of_classes(labels: Any, classes: list[Any] | None, count: int) -> NDArray[np.int64] | None:
+    """The indices of the images of these classes, or None for all."""
     if classes is None:
         return None
     if labels is None:
-        raise ValueError("classes need labels: give the class of each image.")
+        raise ValueError("classes need labels: pass the class of each image.")
     known = np.asarray(labels)
     if known.shape != (count,):
-        raise ValueError(f"labels must be one for each of the {count} images, got shape {known.shape}.")
-    there = np.unique(known).tolist()
-    absent = [one for one in classes if one not in there]
+        raise ValueError(f"labels must have shape ({count},), one for each image, got {known.shape}.")
+    existing = np.unique(known).tolist()
+    absent = [label for label in classes if label not in existing]
     if absent or not classes:
-        raise ValueError(f"no image has a label of {absent or classes}; there are {there[:20]}.")
+        raise ValueError(f"no image has a label of {absent or classes}; the labels are {existing[:20]}.")
     return np.flatnonzero(np.isin(known, classes)).astype(np.int64)

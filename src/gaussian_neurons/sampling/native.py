@@ -9,7 +9,7 @@ from gaussian_neurons import _core
 
 Array = NDArray[Any]
 
-AT_ONCE = 1 << 18  # samples in one call of the core; in between Python can attend to signals
+AT_ONCE = 1 << 18  # samples in one call of the core; between calls Python handles signals
 
 
 def words(seed: int, purpose: int, first: int, count: int, per_sample: int) -> NDArray[np.uint32]:
@@ -37,7 +37,7 @@ def patches(
     chosen: NDArray[np.int64] | None = None,
     dtype: Any = np.float32,
 ) -> Array:
-    """Patches at random places of random images: see `reference.patches`."""
+    """Patches at random positions of random images: see `reference.patches`."""
     out = np.empty((count, size * size * images.shape[3]), dtype)
     for begin in range(0, count, AT_ONCE):
         _core.patches(images, chosen, size, seed, first + begin, out[begin : begin + AT_ONCE])

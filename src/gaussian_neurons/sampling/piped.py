@@ -1,4 +1,4 @@
-"""A pipe → a stream of rows: CSV or JSON lines that are read once, as they come."""
+"""CSV or JSON lines from a pipe as a stream of rows, read once, as they arrive."""
 
 import importlib.util
 import itertools
@@ -12,12 +12,12 @@ import numpy as np
 from gaussian_neurons.sampling.files import TextRows
 
 KINDS = ("csv", "jsonl")
-NO_TEXT = {
-    b"\x1f\x8b": "is compressed with gzip: unpack it on the way, zcat FILE |",
-    b"BZh": "is compressed with bzip2: unpack it on the way, bzcat FILE |",
-    b"\x28\xb5\x2f\xfd": "is compressed with zstd: unpack it on the way, zstdcat FILE |",
-    b"PAR1": "is a Parquet file, which cannot be read from a pipe: give the file itself",
-    b"\x93NUMPY": "is an NPY file, which cannot be read from a pipe: give the file itself",
+BINARY_FORMATS = {
+    b"\x1f\x8b": "is compressed with gzip: decompress it first, zcat FILE |",
+    b"BZh": "is compressed with bzip2: decompress it first, bzcat FILE |",
+    b"\x28\xb5\x2f\xfd": "is compressed with zstd: decompress it first, zstdcat FILE |",
+    b"PAR1": "is a Parquet file, which cannot be read from a pipe: pass the file itself",
+    b"\x93NUMPY": "is an NPY file, which cannot be read from a pipe: pass the file itself",
 }
 
 
@@ -30,16 +30,16 @@ def rows_from_pipe(
     header: bool | None = None,
     name: str = "standard input",
 ) -> "PipedRows":
-    """The rows of a pipe as a stream, handed on as they come: CSV or JSON lines.
+    """Stream the rows of a pipe as they arrive, CSV or JSON lines.
 
     Parameters
     ----------
-    file : open for reading bytes, such as sys.stdin.buffer
+    file : a binary file open for reading, such as sys.stdin.buffer
     columns : as in `rows_from_file`
-    format : "csv" or "jsonl", or None to see from the first line
+    format : "csv" or "jsonl", or None to detect it from the first line
     dtype : float32 or float64
-    header : whether a CSV begins with the columns' names, or None to see from its first line
-    name : what messages call it
+    header : whether the first line of a CSV holds column names, or None to detect it
+    name : of the pipe in messages
 
     Examples
     --------
@@ -49,49 +49,49 @@ def rows_from_pipe(
            [3., 4.]])
     """
     if format is not None and format not in KINDS:
-        raise ValueError(f"only {' and '.join(KINDS)} can be read from {name}, not {format}: give a file.")
+        raise ValueError(f"only {' and '.join(KINDS)} can be read from {name}, not {format}: pass a file.")
     if importlib.util.find_spec("pyarrow") is None:
         raise ModuleNotFoundError(
             "reading CSV and JSON lines needs pyarrow: pip install 'gaussian-neurons[files]'"
         )
-    begin = file.read(6)  # waits for so many; what is shorter is at its end
+    begin = file.read(6)  # blocks until 6 bytes or the end arrive
     if not begin:
-        raise ValueError(f"nothing came from {name}.")
-    for magic, says in NO_TEXT.items():
+        raise ValueError(f"no data came from {name}.")
+    for magic, problem in BINARY_FORMATS.items():
         if begin.startswith(magic):
-            raise ValueError(f"what comes from {name} {says}.")
+            raise ValueError(f"the data from {name} {problem}.")
     kind = format or ("jsonl" if begin.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[") else "csv")
-    return PipedRows(_Begun(begin, file), kind, columns, dtype, header, name)
+    return PipedRows(_Pushback(begin, file), kind, columns, dtype, header, name)
 
 
-class _Begun:
-    """A pipe of which the first bytes are read already."""
+class _Pushback:
+    """A pipe whose first bytes have been read already."""
 
     def __init__(self, begin: bytes, file: BinaryIO) -> None:
         self._begin, self._file = begin, file
 
     def read(self, most: int) -> bytes:
-        """What there is, without waiting for more of it; nothing at the end."""
+        """The bytes that are available, at least one; none at the end."""
         begin, self._begin = self._begin, b""
         return begin or self._file.read1(most)  # type: ignore[attr-defined]
 
 
 class PipedRows(TextRows):
-    """Rows of a pipe: one on each line that is not blank. It cannot go back."""
+    """Rows of a pipe, one on each line. It cannot seek backward."""
 
-    in_a_thread = False  # a thread that waits for a pipe would not hear of Ctrl-C
+    in_a_thread = False  # Ctrl-C cannot interrupt another thread that waits for a pipe
 
-    def __init__(self, pipe: _Begun, kind: str, columns: Any, dtype: Any, header: Any, name: str) -> None:
+    def __init__(self, pipe: _Pushback, kind: str, columns: Any, dtype: Any, header: Any, name: str) -> None:
         self._pipe, self._source = pipe, super()._blocks()
-        self._early: list[list[tuple[int, bytes]]] = []  # looked at, but not drawn yet
+        self._early: list[list[tuple[int, bytes]]] = []  # read, but not drawn yet
         self._begun = False
         super().__init__(Path(name), kind, columns, dtype, None, header)
 
     def __repr__(self) -> str:
-        return f"rows of {self._path}: {', '.join(self._form.names[k] for k in self._form.columns)}"
+        return f"rows of {self._path}: {', '.join(self._format.names[k] for k in self._format.columns)}"
 
     def __getstate__(self) -> dict[str, Any]:
-        raise TypeError(f"{self._path} can be read only once: there is no copy of it. Read it into an array.")
+        raise TypeError(f"{self._path} can be read only once and cannot be copied. Read it into an array.")
 
     def _opened(self) -> Any:
         return nullcontext(self._pipe)

@@ -1,8 +1,8 @@
-"""Sample t of seed s as a function of (s, t) alone, in NumPy: what the compiled samplers equal, bit for bit.
+"""The samplers in NumPy: the specification that the compiled samplers match bit for bit.
 
 Random numbers come from Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011):
-the seed is its key, and its counter is made of the sample's number, a block within the sample, and what the
-numbers are for.
+the seed is its key; its counter consists of the sample's number, a block within the sample, and the purpose
+of the numbers. Sample t of seed s therefore depends only on (s, t).
 """
 
 from typing import Any
@@ -14,17 +14,17 @@ Array = NDArray[Any]
 Words = NDArray[np.uint32]
 Single = NDArray[np.float32]
 
-PLACE, NOISE, SHUFFLE, SYNTHETIC = range(4)  # what random numbers are for
-GROUP = 16  # blocks whose normal numbers are laid out together
-LANES = 16  # a width is summed along so many lanes
+PLACE, NOISE, SHUFFLE, SYNTHETIC = range(4)  # purposes of random numbers
+GROUP = 16  # blocks whose normal numbers are interleaved
+LANES = 16  # parallel partial sums of a width
 
 
 def philox(counter: Words, key: Words) -> Words:
-    """Four random words for each counter of four and key of two: (..., 4), (..., 2) -> (..., 4).
+    """Four random words for each counter (four words) and key (two words): (..., 4), (..., 2) -> (..., 4).
 
     Examples
     --------
-    A published known answer (Random123's kat_vectors):
+    A published test vector (Random123's kat_vectors):
 
     >>> [f"{word:08x}" for word in philox(np.zeros(4, np.uint32), np.zeros(2, np.uint32))]
     ['6627e8d5', 'e169c58d', 'bc57ac4c', '9b00dbd8']
@@ -53,8 +53,8 @@ def words(seed: int, purpose: int, first: int, count: int, per_sample: int) -> W
 def normals(seed: int, purpose: int, first: int, count: int, per_sample: int) -> Single:
     """Normal numbers of mean 0 and variance 1, by the method of Box and Muller [10]: (count, per_sample).
 
-    Sixteen blocks of four words make a group of 64 numbers: first those of all blocks' first words, then
-    those of their second words, and so on.
+    Sixteen blocks of four words give a group of 64 numbers: first the numbers of all blocks' first words,
+    then those of their second words, and so on.
     """
     groups = -(-per_sample // (4 * GROUP))
     drawn = words(seed, purpose, first, count, groups * 4 * GROUP).reshape(count, groups, GROUP, 4)
@@ -72,14 +72,14 @@ def patches(
     chosen: NDArray[np.int64] | None = None,
     dtype: Any = np.float32,
 ) -> Array:
-    """Patches at uniformly random places of uniformly random images, (count, size * size * channels).
+    """Patches at uniformly random positions of uniformly random images, (count, size * size * channels).
 
     Parameters
     ----------
-    images : (n, height, width, channels), uint8 which is scaled by 1/255, or float32 as it is
+    images : (n, height, width, channels), uint8, scaled by 1/255, or float32, not scaled
     size : side of a patch
     seed, first, count : samples first, first + 1, ... of that seed
-    chosen : the images to draw from, or None for all
+    chosen : indices of the images to draw from, or None for all
     dtype : float32 or float64
     """
     found = _windows(images, size, seed, first, count, chosen)
@@ -96,7 +96,7 @@ def neighbourhoods(
     count: int,
     chosen: NDArray[np.int64] | None = None,
 ) -> tuple[Single, Single]:
-    """Means (count, D) and widths (count,) of nine neighbouring patches with noise on every pixel of each.
+    """Means (count, D) and widths (count,) of nine neighbouring patches with noise on each pixel.
 
     The width is sigma_x = 2/9 sum |s_i - mean|^2 [11].
     """
@@ -118,10 +118,10 @@ def neighbourhoods(
     return mean, np.asarray(np.float32(2) * _sum_along_lanes(squares) / np.float32(9))
 
 
-def places(
+def positions(
     images: Array, side: int, seed: int, first: int, count: int, chosen: NDArray[np.int64] | None = None
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Image, row and column of each sample's window of side x side pixels [9], (count,) each."""
+    """Image, row and column of each sample's window of side x side pixels [9], each (count,)."""
     drawn = words(seed, PLACE, first, count, 4).astype(np.uint64)
     n, half = np.uint64(len(images) if chosen is None else len(chosen)), np.uint64(32)
     image = ((drawn[:, 1] * n + (drawn[:, 0] * n >> half)) >> half).astype(np.int64)
@@ -133,14 +133,14 @@ def places(
 def _windows(
     images: Array, side: int, seed: int, first: int, count: int, chosen: NDArray[np.int64] | None
 ) -> Array:
-    image, row, column = places(images, side, seed, first, count, chosen)
+    image, row, column = positions(images, side, seed, first, count, chosen)
     windows = np.lib.stride_tricks.sliding_window_view(images, (side, side), axis=(1, 2))
     found: Array = windows[image, row, column].transpose(0, 2, 3, 1)
     return found
 
 
 def _sum_along_lanes(rows: Single) -> Single:
-    """Sums of rows in the order of the compiled twin: 16 lanes side by side, then by halves."""
+    """Sums of rows in the order of the compiled twin: 16 partial sums, then added pairwise."""
     short = -rows.shape[1] % LANES
     lanes = np.pad(rows, ((0, 0), (0, short))).reshape(len(rows), -1, LANES)
     total = np.zeros((len(rows), LANES), np.float32)
@@ -171,7 +171,7 @@ def _log_of_part(u: Single) -> Single:
 
 
 def _normal_pair(for_radius: Words, for_angle: Words) -> tuple[Single, Single]:
-    """Two normal numbers out of two words: a radius and an angle."""
+    """Two normal numbers from two words: a radius and an angle."""
     u = ((for_radius >> np.uint32(8)) + np.uint32(1)).astype(np.float32) * np.float32(2.0**-24)
     radius = np.sqrt(np.float32(-2) * _log_of_part(u))
     quarter = (for_angle >> np.uint32(30)).astype(np.int32)

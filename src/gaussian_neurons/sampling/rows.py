@@ -1,4 +1,4 @@
-"""Rows of an array as a stream: in their order, or in a new random order on every pass."""
+"""Rows of an array as a stream, in order or reshuffled in each pass."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,15 +16,15 @@ Array = NDArray[Any]
 
 
 class Rows(Stream):
-    """The rows of X, over and over.
+    """The rows of X, in repeated passes.
 
     Parameters
     ----------
-    X : (n_rows, n_features); a memory-mapped file is read in place
-    shuffle : whether every pass has a new random order
-    seed : of those orders
+    X : (n_rows, n_features); a memory-mapped file is not loaded
+    shuffle : whether each pass has a new random order
+    seed : of the random orders
     sample_width : (n_rows,) or None, a width for each row
-    passes : how often the rows come, or None: without end
+    passes : number of passes, or None for an endless stream
 
     Examples
     --------
@@ -47,8 +47,8 @@ class Rows(Stream):
         x, self.feature_names = _table(X)
         if x.ndim != 2 or not x.size:
             raise ValueError(
-                f"X must be a table of rows, (n_rows, n_features), with at least one; got shape {x.shape} of "
-                f"{type(X).__name__}."
+                f"X must have shape (n_rows, n_features) with at least one row and one column, got shape "
+                f"{x.shape} of {type(X).__name__}."
             )
         self._x = as_numbers(x)
         self._widths = None if sample_width is None else checked_sample_widths(sample_width, len(x))
@@ -56,7 +56,10 @@ class Rows(Stream):
         self.n_features = x.shape[1]
         self.endless = passes is None
         self.length = None if passes is None else len(x) * whole_number("passes", passes)
-        self._order: tuple[int, NDArray[np.int64]] = (-1, np.empty(0, np.int64))  # of one pass, (1, n_rows)
+        self._order: tuple[int, NDArray[np.int64]] = (
+            -1,
+            np.empty(0, np.int64),
+        )  # a pass, and its order (1, n_rows)
 
     def __repr__(self) -> str:
         shuffled = f", shuffle=True, seed={self.seed}" if self.shuffle else ""
@@ -66,14 +69,14 @@ class Rows(Stream):
         if self.length is not None:
             count = max(0, min(count, self.length - first))
         rows = len(self._x)
-        if not self.shuffle and first % rows + count <= rows:  # in one piece: no copy
+        if not self.shuffle and first % rows + count <= rows:  # contiguous: no copy
             at: Any = slice(first % rows, first % rows + count)
             return Chunk(self._x[at], None if self._widths is None else self._widths[at])
         numbers = first + np.arange(count)
         at = numbers % rows
         if self.shuffle and count:
-            turn = numbers // rows
-            at = self._orders(int(turn[0]), int(turn[-1]))[turn - turn[0], at]
+            passes = numbers // rows
+            at = self._orders(int(passes[0]), int(passes[-1]))[passes - passes[0], at]
         x = self._x[at]
         release(mapping_of(self._x))
         return Chunk(x, None if self._widths is None else self._widths[at])
@@ -84,11 +87,11 @@ class Rows(Stream):
         return {**super().describe(), "rows": fingerprint(self._x), "widths": widths, **order}
 
     def _orders(self, first: int, last: int) -> NDArray[np.int64]:
-        """The orders of the rows in these passes, (passes, n_rows): those of random keys of 64 bits."""
+        """The orders of the rows in these passes, (passes, n_rows), by sorting random keys of 64 bits."""
         known, order = self._order
         if first == last == known:
             return order
-        if first == known and last == first + 1:  # passes are long, and the first of the two is at hand
+        if first == known and last == first + 1:  # the order of a long first pass is not computed again
             return np.concatenate([order, self._orders(last, last)])
         shape = (last - first + 1, len(self._x))
         halves = native.words(self.seed, SHUFFLE, first * shape[1], shape[0] * shape[1], 2).astype(np.uint64)
@@ -99,9 +102,9 @@ class Rows(Stream):
 
 
 def _table(X: Any) -> tuple[Array, list[str] | None]:
-    """A table as an array, and the names of its columns if it is a frame that has some."""
+    """A table as an array, and the column names if it is a data frame with string names."""
     if isinstance(X, np.ma.MaskedArray):
-        raise ValueError("X must not be masked: use X.filled(np.nan), and on_bad='skip' for such rows.")
+        raise ValueError("X must not be masked: use X.filled(np.nan), and on_bad='skip' to skip such rows.")
     if not (hasattr(X, "dtypes") and hasattr(X, "columns") and hasattr(X, "to_numpy")):
         return np.asanyarray(X), None
     columns = list(X.columns)

@@ -1,4 +1,4 @@
-"""Streams: samples in an order that never changes, to be read on from any place."""
+"""Streams: samples in a fixed order that can be read from any position."""
 
 import hashlib
 import threading
@@ -20,15 +20,15 @@ MOST_SAMPLES = 1 << 62
 
 @dataclass(frozen=True)
 class Chunk:
-    """Consecutive rows of a stream. Those that could not be read are told apart."""
+    """Consecutive rows of a stream, with the invalid rows listed separately."""
 
-    x: Array  # (n, D) the good rows, in their order
-    widths: Array | None = None  # (n,) their own widths, sigma_x
-    bad: tuple[BadRow, ...] = ()  # the others, each numbered from the first row of the chunk
+    x: Array  # (n, D) the valid rows, in order
+    widths: Array | None = None  # (n,) their widths, sigma_x
+    bad: tuple[BadRow, ...] = ()  # the invalid rows, numbered from the first row of the chunk
 
     @property
     def taken(self) -> int:
-        """Rows of the stream, good and bad."""
+        """The number of rows, valid and invalid."""
         return len(self.x) + len(self.bad)
 
     def cut(self, rows: int) -> tuple["Chunk", "Chunk"]:
@@ -40,7 +40,7 @@ class Chunk:
         return Chunk(self.x[:good], widths[0], before), Chunk(self.x[good:], widths[1], after)
 
     def rows_up_to(self, good: int) -> int:
-        """Rows up to the good one of that number, counting from 0; all of them where there is none."""
+        """The number of rows before valid row `good`, counted from 0; all rows if there are fewer."""
         if good >= len(self.x):
             return self.taken
         for bad in self.bad:
@@ -48,8 +48,8 @@ class Chunk:
         return good
 
 
-def joined(chunks: list[Chunk]) -> Chunk:
-    """Chunks one after the other as one."""
+def concatenated(chunks: list[Chunk]) -> Chunk:
+    """One chunk with the rows of all."""
     if len(chunks) == 1:
         return chunks[0]
     bad: list[BadRow] = []
@@ -57,22 +57,22 @@ def joined(chunks: list[Chunk]) -> Chunk:
     for chunk in chunks:
         bad += [one.later(rows) for one in chunk.bad]
         rows += chunk.taken
-    full = [chunk.x for chunk in chunks if len(chunk.x)]  # one without rows may not know its columns yet
+    full = [chunk.x for chunk in chunks if len(chunk.x)]  # an empty chunk may not know the columns yet
     x = np.concatenate(full) if full else chunks[0].x
     widths = [chunk.widths for chunk in chunks if chunk.widths is not None]
     return Chunk(x, np.concatenate(widths) if widths else None, tuple(bad))
 
 
 def in_precision(x: Array, dtype: Any) -> Array:
-    """Numbers in another precision: infinity, without a word, where they are too large for it."""
+    """Convert to another precision; numbers too large for it become infinite, without a warning."""
     with np.errstate(over="ignore"):
         return x.astype(dtype, copy=False)
 
 
 def fingerprint(array: Array) -> str:
-    """SHA-256 of an array; of one over 256 MiB, of 256 pieces of 1 MiB each."""
+    """SHA-256 of an array; of 256 pieces of 1 MiB if it is larger than 256 MiB."""
     digest = hashlib.sha256(f"{array.dtype.str} {array.shape}".encode())
-    rows = max(1, (1 << 20) // max(1, array[:1].nbytes))  # about 1 MiB, whatever the order in memory
+    rows = max(1, (1 << 20) // max(1, array[:1].nbytes))  # about 1 MiB in any memory order
     step = max(rows, len(array) // 256)
     for begin in range(0, len(array), step):
         digest.update(np.ascontiguousarray(array[begin : begin + rows]).tobytes())
@@ -80,37 +80,37 @@ def fingerprint(array: Array) -> str:
 
 
 class Stream(ABC):
-    """Samples that can be read, in any portions, from any place on.
+    """Samples that can be read from any position in any chunk sizes.
 
-    A stream of one's own is a subclass with a `draw`: samples first, first + 1, ... as a function of their
-    numbers. `read` and `seek` keep a position for those who read one portion after the other.
+    A custom stream is a subclass that defines `draw`: samples first, first + 1, ... as a function of their
+    numbers. `read` and `seek` keep a position, for sequential reading.
     """
 
-    position: int = 0  # the sample that `read` gives next
+    position: int = 0  # the next sample of `read`
     n_features: int | None = None  # D, once it is known
-    feature_names: list[str] | None = None  # of the columns, where a frame or a file names them
-    length: int | None = None  # rows that there are, or None: endless, or not known
+    feature_names: list[str] | None = None  # of the columns, if a data frame or a file has them
+    length: int | None = None  # number of rows, or None if endless or unknown
     endless: bool = True
     in_a_thread: bool = True  # whether `draw` may be called in another thread
-    helper: threading.Thread | None = None  # the one that draws ahead, or did
+    helper: threading.Thread | None = None  # the latest thread that prefetched from this stream
 
     def __getstate__(self) -> dict[str, Any]:
-        """What a copy or a pickle takes along: the samples and the place, but nobody who is reading."""
+        """The state of a copy or a pickle: everything but the prefetching thread."""
         return {name: value for name, value in vars(self).items() if name != "helper"}
 
     @abstractmethod
     def draw(self, first: int, count: int) -> Chunk:
-        """Samples first, first + 1, ..., at most `count` of them; none at the end of the stream."""
+        """Samples first, first + 1, ...: at most `count`, and none at the end of the stream."""
 
     def describe(self) -> Mapping[str, Any]:
-        """What the samples are a function of, as JSON has it: two equal ones give equal samples."""
+        """The facts that determine the samples, as JSON values. Equal descriptions mean equal samples."""
         return {"stream": type(self).__name__}
 
     def read(self, n: int) -> Any:
-        """The next n samples: an array (n, D), or a pair of it and widths (n,) where samples have some.
+        """Read the next n samples, or fewer at the end of the stream.
 
-        Fewer at the end of the stream. A row that cannot be read raises a ValueError that names it, and
-        the position stays.
+        Returns an array (n, D), or a pair of it and the widths (n,) if the samples have widths. An invalid
+        row raises a ValueError that names it, and the position does not change.
         """
         wanted = whole_number("n", n, least=0)
         self.wait()
@@ -124,17 +124,17 @@ class Stream(ABC):
             taken += chunk.taken
             if not chunk.taken or taken >= wanted:
                 break
-        whole = joined(parts)
+        whole = concatenated(parts)
         self.position += taken
         return whole.x if whole.widths is None else (whole.x, whole.widths)
 
     def wait(self) -> None:
-        """Wait for a thread that still draws from this stream: two must not at once."""
+        """Wait for a thread that still draws from this stream: two threads must not draw at once."""
         if self.helper is not None and self.helper.is_alive():
             self.helper.join()
 
     def seek(self, t: int) -> Self:
-        """Go to sample t: the next `read` begins with it."""
+        """Go to sample t: the next `read` starts there."""
         position = whole_number("t", t, least=0)
         if position >= MOST_SAMPLES:
             raise ValueError(f"t must be below 2^62, got {position}.")
@@ -143,13 +143,13 @@ class Stream(ABC):
 
 
 class Forward(Stream):
-    """A stream that is read block by block, forwards; to go back it begins again.
+    """A stream that is read forward in blocks; to seek backward, it begins again.
 
-    A subclass gives the blocks: `_begin` near a row, then `_next_block` until there is none.
+    A subclass defines `_begin`, which goes to a row or before it, and `_next_block`.
     """
 
     endless = False
-    _at: int | None = None  # the row that comes next, once it has begun
+    _at: int | None = None  # the next row, or None before `_begin`
     _rest: Chunk | None = None  # read, but not drawn yet
     _last: tuple[int, Chunk] | None = None  # the chunk drawn last, and its first row
 
@@ -158,17 +158,17 @@ class Forward(Stream):
 
     @abstractmethod
     def _begin(self, row: int) -> int:
-        """Begin at a row or before it, and say at which."""
+        """Begin at a row or before it; returns the row."""
 
     @abstractmethod
     def _next_block(self) -> Chunk | None:
-        """The rows that come next, or None at the end."""
+        """The next rows, or None at the end."""
 
     def draw(self, first: int, count: int) -> Chunk:  # noqa: D102
         try:
             self._go_to(first)
             drawn = self._take(count)
-        except BaseException:  # an interrupt anywhere, a file that cannot be read: begin anew the next time
+        except BaseException:  # an interrupt or a read error: begin again at the next call
             self._at = self._rest = self._last = None
             raise
         if drawn is None:
@@ -177,7 +177,7 @@ class Forward(Stream):
         return drawn
 
     def _take(self, most: int) -> Chunk | None:
-        """At most so many of the next rows, None at the end."""
+        """At most `most` of the next rows, or None at the end."""
         assert self._at is not None
         while self._rest is None or not self._rest.taken:
             self._rest = self._next_block()
@@ -190,7 +190,7 @@ class Forward(Stream):
     def _go_to(self, row: int) -> None:
         if self._last is not None and self._last[0] <= row < self._last[0] + self._last[1].taken == self._at:
             again = self._last[1].cut(row - self._last[0])[1]
-            self._rest = again if self._rest is None else joined([again, self._rest])
+            self._rest = again if self._rest is None else concatenated([again, self._rest])
             self._at = row
         elif self._at is None or row < self._at:
             self._at = self._begin(row)
@@ -198,4 +198,4 @@ class Forward(Stream):
         self._last = None
         while self._at < row:
             if self._take(row - self._at) is None:
-                raise ValueError(f"cannot go to row {row}: there are only {self._at}.")
+                raise ValueError(f"cannot go to row {row}: the stream has {self._at} rows.")

@@ -1,4 +1,4 @@
-"""Rows of numbers in lines of text, CSV or JSON: blocks by pyarrow, and line by line where a line is odd."""
+"""Parse lines of CSV or JSON: blocks with pyarrow, single lines in Python if a block holds an invalid one."""
 
 import csv
 import json
@@ -16,42 +16,44 @@ from gaussian_neurons.sampling.stream import Chunk, in_precision
 
 Array = NDArray[Any]
 
-SHOWN = 60  # characters of an odd cell or line that a message quotes
+SHOWN = 60  # characters of an invalid cell or line that a message quotes
 MISSING = ("", "na", "n/a", "nan", "null", "none", "?")
 DELIMITERS = ",;\t|"
 
 
 class NoNumbers(ValueError):
-    """Columns that hold something else than numbers."""
+    """Columns that do not hold numbers; `held` maps each name to what the column holds."""
 
     def __init__(self, path: str, held: Mapping[str, str], names: Sequence[str]) -> None:
         name, what = next(iter(held.items()))
         super().__init__(
-            f"{path!r}: column {name!r} holds {what}, no numbers. Choose others with columns=[...]; there "
+            f"{path!r}: column {name!r} holds {what}, not numbers. Choose others with columns=[...]; there "
             f"are {', '.join(names)}."
         )
         self.path, self.held, self.names = path, dict(held), list(names)
 
 
 class Format(Protocol):
-    """How numbers stand in a line."""
+    """How a line is parsed."""
 
-    names: list[str]  # all columns there are
-    columns: list[int]  # those that are read
+    names: list[str]  # of all columns
+    columns: list[int]  # indices of those to read
 
-    def whole(self, block: bytes) -> Array | None:
-        """All lines at once, (n, D), or None where that does not work."""
+    def parse_block(self, block: bytes) -> Array | None:
+        """All lines at once, (n, D), or None if pyarrow cannot parse them."""
 
-    def line(self, line: str) -> list[float]:
-        """One line, or a ValueError that says what is wrong with it."""
+    def parse_line(self, line: str) -> list[float]:
+        """One line; a ValueError says what is wrong with it."""
 
     def words(self, line: str) -> dict[str, str]:
-        """Those of the columns that are read in which a line holds words, each with its word, quoted."""
+        """The cells of a line that hold a word: column name to quoted word."""
 
 
-def parsed(form: Format, block: bytes, lines: Sequence[tuple[int, bytes]], name: str, dtype: Any) -> Chunk:
-    """The rows of some lines, which are given with their numbers: odd ones are told apart."""
-    x = form.whole(block)
+def parse_lines(
+    form: Format, block: bytes, lines: Sequence[tuple[int, bytes]], name: str, dtype: Any
+) -> Chunk:
+    """Parse lines, given with their line numbers; invalid lines become bad rows."""
+    x = form.parse_block(block)
     if x is not None and len(x) == len(lines):
         x = in_precision(x, dtype)
         if np.isfinite(x).all():
@@ -60,7 +62,7 @@ def parsed(form: Format, block: bytes, lines: Sequence[tuple[int, bytes]], name:
     bad: list[BadRow] = []
     for row, (number, line) in enumerate(lines):
         try:
-            rows.append(_finite(form.line(line.decode()), form, dtype))
+            rows.append(_finite(form.parse_line(line.decode()), form, dtype))
         except (ValueError, TypeError, OverflowError, RecursionError) as error:
             text = str(error) or "cannot be read"
             bad.append(BadRow(row, f"row {{row}} (line {number} of {name}): {text}"))
@@ -68,7 +70,7 @@ def parsed(form: Format, block: bytes, lines: Sequence[tuple[int, bytes]], name:
 
 
 def as_number(cell: Any, column: str) -> float:
-    """The number in a cell, or a ValueError that names it."""
+    """The number in a cell; a ValueError names the column and the cell."""
     if isinstance(cell, str) and "_" not in cell:
         try:
             return float(cell)
@@ -76,7 +78,7 @@ def as_number(cell: Any, column: str) -> float:
             pass
     elif isinstance(cell, int | float):
         return float(cell)
-    what = "is empty" if cell in ("", None) else f"holds {str(cell)[:SHOWN]!r}, which is no number"
+    what = "is empty" if cell in ("", None) else f"holds {str(cell)[:SHOWN]!r}, not a number"
     raise ValueError(f"column {column!r} {what}.")
 
 
@@ -92,17 +94,17 @@ def _finite(row: list[float], form: Format, dtype: Any) -> list[float]:
 
 @dataclass
 class Csv:
-    """Cells between delimiters."""
+    """Cells separated by a delimiter."""
 
     names: list[str]
     columns: list[int]
-    delimiter: str  # a blank stands for any number of them
+    delimiter: str  # a blank matches one or more blanks
 
     @classmethod
     def of(
         cls, lines: list[str], delimiter: str | None, header: bool | None, wanted: Any
     ) -> tuple["Csv", bool]:
-        """The format by its first one or two lines, and whether the first is a header."""
+        """Detect the format from the first one or two lines, and whether the first is a header."""
         if delimiter is None:
             delimiter = _delimiter_of(lines)
         if not (isinstance(delimiter, str) and len(delimiter) == 1 and delimiter.isascii()):
@@ -111,24 +113,24 @@ class Csv:
         if header is None:
             header = _is_header(cells)
         names = cells if header else [str(k) for k in range(len(cells))]
-        return cls(names, chosen(names, wanted), delimiter), header
+        return cls(names, column_indices(names, wanted), delimiter), header
 
-    def whole(self, block: bytes) -> Array | None:  # noqa: D102
+    def parse_block(self, block: bytes) -> Array | None:  # noqa: D102
         import pyarrow as pa
-        from pyarrow import csv as fast
+        from pyarrow import csv as reader
 
         if self.delimiter == " ":
-            return None  # runs of blanks are not what pyarrow reads
+            return None  # pyarrow does not merge blanks
         numbered = [str(k) for k in range(len(self.names))]
         used = [str(k) for k in self.columns]
         try:
-            table = fast.read_csv(
+            table = reader.read_csv(
                 pa.BufferReader(block),
-                read_options=fast.ReadOptions(
+                read_options=reader.ReadOptions(
                     column_names=numbered, use_threads=False, block_size=len(block) + 1
                 ),
-                parse_options=fast.ParseOptions(delimiter=self.delimiter),
-                convert_options=fast.ConvertOptions(
+                parse_options=reader.ParseOptions(delimiter=self.delimiter),
+                convert_options=reader.ConvertOptions(
                     include_columns=used, column_types=dict.fromkeys(used, pa.float64())
                 ),
             )
@@ -136,7 +138,7 @@ class Csv:
             return None
         return np.stack([table.column(name).to_numpy() for name in used], axis=1)
 
-    def line(self, line: str) -> list[float]:  # noqa: D102
+    def parse_line(self, line: str) -> list[float]:  # noqa: D102
         cells = _cells(line, self.delimiter)
         if len(cells) != len(self.names):
             raise ValueError(f"has {len(cells)} cells, expected {len(self.names)}: {line.strip()[:SHOWN]!r}.")
@@ -157,7 +159,7 @@ class JsonLines:
 
     @classmethod
     def of(cls, first: str, wanted: Any) -> "JsonLines":
-        """The format by its first line."""
+        """Detect the format from the first line."""
         try:
             value = json.loads(first)
         except ValueError:
@@ -167,20 +169,20 @@ class JsonLines:
                 f"the first line is neither a JSON object nor an array: {first.strip()[:SHOWN]!r}."
             )
         names = list(value) if isinstance(value, dict) else [str(k) for k in range(len(value))]
-        return cls(names, chosen(names, wanted), isinstance(value, dict))
+        return cls(names, column_indices(names, wanted), isinstance(value, dict))
 
-    def whole(self, block: bytes) -> Array | None:  # noqa: D102
+    def parse_block(self, block: bytes) -> Array | None:  # noqa: D102
         if not self.objects:
-            return self._whole_arrays(block)
+            return self._parse_arrays(block)
         import pyarrow as pa
-        from pyarrow import json as fast
+        from pyarrow import json as reader
 
         used = [self.names[k] for k in self.columns]
         try:
-            table = fast.read_json(
+            table = reader.read_json(
                 pa.BufferReader(block),
-                read_options=fast.ReadOptions(use_threads=False, block_size=len(block) + 1),
-                parse_options=fast.ParseOptions(
+                read_options=reader.ReadOptions(use_threads=False, block_size=len(block) + 1),
+                parse_options=reader.ParseOptions(
                     explicit_schema=pa.schema([(name, pa.float64()) for name in used]),
                     unexpected_field_behavior="ignore",
                 ),
@@ -189,7 +191,7 @@ class JsonLines:
             return None
         return np.stack([table.column(name).to_numpy() for name in used], axis=1)
 
-    def _whole_arrays(self, block: bytes) -> Array | None:
+    def _parse_arrays(self, block: bytes) -> Array | None:
         try:
             x = np.array([json.loads(line) for line in block.split(b"\n")])
         except (ValueError, RecursionError):
@@ -198,7 +200,7 @@ class JsonLines:
             return None
         return x[:, self.columns].astype(np.float64)
 
-    def line(self, line: str) -> list[float]:  # noqa: D102
+    def parse_line(self, line: str) -> list[float]:  # noqa: D102
         value = json.loads(line)
         if self.objects and isinstance(value, dict):
             return [as_number(value.get(self.names[k]), self.names[k]) for k in self.columns]
@@ -223,8 +225,8 @@ def _words(cells: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def chosen(names: Sequence[str], wanted: Any) -> list[int]:
-    """The numbers of the columns that are wanted, by name or by number; all where nothing is said."""
+def column_indices(names: Sequence[str], wanted: Any) -> list[int]:
+    """The indices of the wanted columns, given by name or index; None means all columns."""
     if not len(names):
         raise ValueError("there are no columns.")
     if callable(wanted):
@@ -236,29 +238,29 @@ def chosen(names: Sequence[str], wanted: Any) -> list[int]:
     found: list[int] = []
     for column in wanted:
         if isinstance(column, bool | np.bool_):
-            raise ValueError("columns must be names or numbers, got a mask: use np.flatnonzero(mask).")
+            raise ValueError("columns must be names or indices, got a mask: use np.flatnonzero(mask).")
         if isinstance(column, Integral) and -len(names) <= int(column) < len(names):
             found.append(int(column) % len(names))
         elif list(names).count(column) == 1:
             found.append(list(names).index(column))
         elif column in names:
-            raise ValueError(f"several columns are named {column!r}; give their numbers.")
+            raise ValueError(f"several columns are named {column!r}; give their indices.")
         else:
             raise ValueError(f"no column {column!r}; there are {', '.join(names)}.")
     if len(set(found)) < len(found):
-        raise ValueError(f"columns must be different ones, got {list(wanted)}.")
+        raise ValueError(f"columns must be distinct, got {list(wanted)}.")
     if not found:
         raise ValueError(f"columns must name at least one of {', '.join(names)}.")
     return found
 
 
 def _delimiter_of(lines: list[str]) -> str:
-    """The delimiter that the first lines have most of, outside of quotes; blanks if there is none."""
+    """The most frequent delimiter of the first line outside quotes; blanks if there is none."""
     first = re.sub(r'"[^"]*"', "", lines[0])
     best = max(DELIMITERS, key=first.count)
     if first.count(best):
         return best
-    words = lines[-1].split()  # of the second line: names may hold blanks
+    words = lines[-1].split()  # the second line: column names may contain blanks
     return " " if len(words) > 1 and all(_is_number(word) for word in words) else ","
 
 

@@ -1,4 +1,4 @@
-"""The processes of all systems, seen from the one that gives turns: asked one at a time, none for long."""
+"""The processes of all systems, which work one at a time, with a timeout."""
 
 import multiprocessing
 import os
@@ -9,23 +9,23 @@ from typing import Any, Self
 
 from benchmarks.peers.worker import ENVIRONMENT, Failed, serve
 
-START_UP = 120.0  # seconds in which a process imports what it needs
-LIMIT = 15.0  # seconds for an answer
+START_UP = 120.0  # additional seconds for imports in a new process
+LIMIT = 15.0  # timeout in seconds
 TABLE = "benchmarks.peers.systems"
 STEPS = {
     "open": "to begin",
-    "first": "for a first answer",
+    "first": "for a first prediction",
     "fill": "to warm up",
-    "anew": "for its first turn",
+    "restart": "for its first turn",
 }
 
 
-class Refused(Exception):
-    """Why a system gave no answer."""
+class NotMeasured(Exception):
+    """Why there is no measurement of a system."""
 
 
-class Crew:
-    """A process for each system, started when it is first asked, and again after it died."""
+class Workers:
+    """A process for each system, started on demand, and again if it has died."""
 
     def __init__(self, table: str = TABLE, limit: float = LIMIT) -> None:
         self.table, self.limit = table, limit
@@ -40,33 +40,33 @@ class Crew:
         for key in list(self._workers):
             self._end(key)
 
-    def ask(self, key: str, what: str, *arguments: Any) -> Any:
-        """One thing of one system; `Refused` where nothing came of it."""
+    def call(self, key: str, method: str, *arguments: Any) -> Any:
+        """Call a method of the system's `Bench` in its process; raises `NotMeasured` if that fails."""
         limit = self.limit
         if key not in self._workers:
             self._start(key)
             limit += START_UP
         process, pipe = self._workers[key]
         try:
-            pipe.send((what, arguments))
+            pipe.send((method, arguments))
             if not pipe.poll(limit):
                 self._end(key)
-                raise Refused(f"took over {limit:g} s {STEPS.get(what, '')}".rstrip())
+                raise NotMeasured(f"took over {limit:g} s {STEPS.get(method, '')}".rstrip())
             answer = pipe.recv()
         except (EOFError, OSError):
             process.join(5)
             code = process.exitcode
             self._end(key)
-            raise Refused(f"its process died (exit code {code})") from None
+            raise NotMeasured(f"its process died (exit code {code})") from None
         if isinstance(answer, Failed):
-            raise Refused(answer.why)
+            raise NotMeasured(answer.why)
         return answer.value
 
     def _start(self, key: str) -> None:
-        context = multiprocessing.get_context("spawn")  # never forked: threads of libraries would be lost
+        context = multiprocessing.get_context("spawn")  # a fork would lose the threads of libraries
         ours, theirs = context.Pipe()
         process = context.Process(target=serve, args=(theirs, self.table, key, self.core), daemon=True)
-        with _environment(ENVIRONMENT), _deaf_to_interrupts():
+        with _environment(ENVIRONMENT), _interrupts_ignored():
             process.start()
         theirs.close()
         self._workers[key] = process, ours
@@ -79,8 +79,8 @@ class Crew:
 
 
 @contextmanager
-def _deaf_to_interrupts() -> Iterator[None]:
-    """What is started meanwhile stays so: Ctrl-C is for the one who asks."""
+def _interrupts_ignored() -> Iterator[None]:
+    """Processes started meanwhile ignore Ctrl-C, which only the parent handles."""
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         yield
@@ -90,7 +90,7 @@ def _deaf_to_interrupts() -> Iterator[None]:
 
 @contextmanager
 def _environment(given: dict[str, str]) -> Iterator[None]:
-    """With these variables, which a new process takes over."""
+    """Set environment variables, which new processes inherit."""
     before = {name: os.environ.get(name) for name in given}
     os.environ.update(given)
     try:

@@ -1,38 +1,27 @@
-"""Checkpoints: runs that are killed, interrupted, extended; full disks; files of other runs."""
+"""Checkpoints: runs that resume or are extended, files of other runs, full disks."""
 
 import errno
 import itertools
 import os
 import resource
 import signal
-import subprocess
-import sys
-import time
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from gaussian_neurons import GaussianNeurons
-from gaussian_neurons.model import archive as persistence
+from gaussian_neurons.model import archive
 from gaussian_neurons.sampling import Rows, rows_from_file
-from tests.runs import X, interrupt_after, learns, model_of, same
-from tests.waiting import wait_for
-
-# An interrupt that hits Python's own clean-up after a thread is ignored by Python, which says so.
-LOST = "ignore:Exception ignored in.*WeakSet:pytest.PytestUnraisableExceptionWarning"
-pytestmark = [pytest.mark.alone, pytest.mark.filterwarnings(LOST)]
-
-# ---- checkpoints ------------------------------------------------------------------------------------
+from tests.runs import X, interrupt_at, model_of, same
 
 
-def test_the_same_command_again_does_nothing_more(tmp_path):
-    told = []
+def test_a_complete_run_does_nothing_when_repeated(tmp_path):
+    calls = []
 
     def run():
         stream = Rows(X)
         model = model_of().learn(
-            stream, 5000, checkpoint=tmp_path / "run", every=1000, callback=lambda m, t: told.append(t)
+            stream, 5000, checkpoint=tmp_path / "run", every=1000, callback=lambda m, t: calls.append(t)
         )
         assert stream.position == 5000
         return model
@@ -41,25 +30,25 @@ def test_the_same_command_again_does_nothing_more(tmp_path):
     written = (tmp_path / "run").stat().st_mtime_ns
     again = run()
     assert same(first, again)
-    assert told == [1000, 2000, 3000, 4000, 5000]
+    assert calls == [1000, 2000, 3000, 4000, 5000]
     assert (tmp_path / "run").stat().st_mtime_ns == written
 
 
-def test_a_cell_that_is_run_again_goes_on(tmp_path):
-    """The model and the stream are still there, as after Ctrl-C in a notebook."""
+def test_a_notebook_cell_that_is_run_again_resumes(tmp_path):
+    """The model and the stream still exist, as after Ctrl-C in a notebook."""
     model, stream = model_of(), Rows(X).seek(100)
 
     def cell(n):
         model.learn(stream, n, checkpoint=tmp_path / "run", every=1000)
 
-    with pytest.raises(KeyboardInterrupt), interrupt_after(0.2, learns(model)):
+    with pytest.raises(KeyboardInterrupt), interrupt_at(model, 2000):
         cell(10**9)
     reached = model.n_samples_seen_
     cell(reached + 3000)
-    cell(reached + 3000)  # there is nothing left to do
+    cell(reached + 3000)  # complete
     assert stream.position == 100 + reached + 3000
     assert same(model, model_of().learn(Rows(X).seek(100), reached + 3000))
-    model.learn(stream, 10)  # something else happened to it
+    model.learn(stream, 10)  # the model has changed
     with pytest.raises(ValueError, match="belongs to another run"):
         cell(reached + 5000)
 
@@ -68,11 +57,11 @@ def test_a_run_can_be_extended(tmp_path):
     model_of().learn(Rows(X), 3000, checkpoint=tmp_path / "run")
     longer = model_of().learn(Rows(X), 7000, checkpoint=tmp_path / "run")
     assert same(longer, model_of().learn(Rows(X), 7000))
-    with pytest.raises(ValueError, match="has come to 7,000 samples already, 100 are asked for"):
+    with pytest.raises(ValueError, match="already holds 7,000 samples, more than n_samples=100"):
         model_of().learn(Rows(X), 100, checkpoint=tmp_path / "run")
 
 
-def test_a_run_that_the_callback_ended_stays_ended(tmp_path):
+def test_a_run_stopped_by_its_callback_stays_stopped(tmp_path):
     for _ in range(2):
         model = model_of().learn(
             Rows(X), 10_000, checkpoint=tmp_path / "run", every=1000, callback=lambda _, t: t == 3000
@@ -80,7 +69,7 @@ def test_a_run_that_the_callback_ended_stays_ended(tmp_path):
         assert model.n_samples_seen_ == 3000
 
 
-def test_what_the_callback_changed_is_carried_on(tmp_path):
+def test_changes_by_the_callback_are_resumed(tmp_path):
     def run(n):
         def change(model, t):
             if t == 2000:
@@ -91,10 +80,10 @@ def test_what_the_callback_changed_is_carried_on(tmp_path):
     whole = run(6000)
     run(3000)
     os.rename(tmp_path / "run3000", tmp_path / "run6000")
-    carried_on = run(6000)
-    assert same(whole, carried_on)
-    assert carried_on.inhibition == 0.3
-    assert len(carried_on.centers_) == 10
+    resumed = run(6000)
+    assert same(whole, resumed)
+    assert resumed.inhibition == 0.3
+    assert len(resumed.centers_) == 10
 
 
 @pytest.mark.parametrize(
@@ -116,15 +105,15 @@ def test_the_checkpoint_of_another_run_is_refused(tmp_path, change, says):
     before = (tmp_path / "run").read_bytes()
     parts = {"stream": lambda: Rows(X), "model": model_of} | change
     model = parts["model"]()
-    contents = persistence.digest(*model._contents()) if model.__sklearn_is_fitted__() else None
+    state = model._state
     with pytest.raises(ValueError, match=f"belongs to another run: {says}"):
         model.learn(parts["stream"](), 3000, checkpoint=tmp_path / "run")
     assert (tmp_path / "run").read_bytes() == before
-    assert (persistence.digest(*model._contents()) if contents else None) == contents
+    assert model._state is state
 
 
-def test_phases_with_a_file_each_carry_on(tmp_path):
-    """First the one stream, then the other: as Subfigures 2f and 2g."""
+def test_phases_with_a_file_each_resume(tmp_path):
+    """First one stream, then another, as in Subfigures 2f and 2g."""
 
     def both(stop=None):
         model = model_of()
@@ -134,22 +123,31 @@ def test_phases_with_a_file_each_carry_on(tmp_path):
         return model.learn(Rows(X[5000:]), 4000, checkpoint=tmp_path / "second") if not stop else model
 
     both(stop=1500)
-    carried_on = both()
-    assert same(carried_on, model_of().learn(Rows(X[:5000]), 4000).learn(Rows(X[5000:]), 4000))
+    resumed = both()
+    assert same(resumed, model_of().learn(Rows(X[:5000]), 4000).learn(Rows(X[5000:]), 4000))
 
 
-def test_a_random_model_carries_on_as_itself(tmp_path):
+def test_a_model_without_a_seed_resumes_as_itself(tmp_path):
     first = model_of(random_state=None).learn(Rows(X), 2000, checkpoint=tmp_path / "run")
     second = model_of(random_state=None).learn(Rows(X), 2000, checkpoint=tmp_path / "run")
     assert same(first, second)
 
 
-def test_a_saved_model_is_no_run_but_a_checkpoint_is_a_model(tmp_path):
+def test_a_checkpoint_is_a_model_but_a_saved_model_is_not_a_checkpoint(tmp_path):
     model = model_of().learn(Rows(X), 2000, checkpoint=tmp_path / "run")
     assert same(GaussianNeurons.load(tmp_path / "run"), model)
     model.save(tmp_path / "model")
-    with pytest.raises(ValueError, match=r"no run to carry on: save\(\) wrote it"):
+    with pytest.raises(ValueError, match=r"written by save\(\), not a run to resume"):
         model_of().learn(Rows(X), 3000, checkpoint=tmp_path / "model")
+
+
+def test_a_forged_checkpoint_cannot_set_other_attributes(tmp_path):
+    model_of().learn(Rows(X), 2000, checkpoint=tmp_path / "run")
+    arrays, facts = archive.read(tmp_path / "run")
+    facts["parameters"]["predict"] = "everything"
+    archive.write(tmp_path / "run", arrays, facts)
+    with pytest.raises(ValueError, match="unknown parameters: predict"):
+        model_of().learn(Rows(X), 3000, checkpoint=tmp_path / "run")
 
 
 def test_a_damaged_checkpoint_is_refused_and_left_alone(tmp_path):
@@ -162,7 +160,7 @@ def test_a_damaged_checkpoint_is_refused_and_left_alone(tmp_path):
         assert (tmp_path / "run").read_bytes() == damaged
 
 
-def test_files_carry_on_at_their_row(tmp_path):
+def test_a_file_resumes_at_its_row_even_if_it_has_grown(tmp_path):
     lines = [",".join(map(repr, row)) for row in X.tolist()]
     (tmp_path / "rows.csv").write_text("\n".join(lines[:7000]) + "\n")
     model_of().learn(rows_from_file(tmp_path / "rows.csv"), checkpoint=tmp_path / "run")
@@ -174,64 +172,43 @@ def test_files_carry_on_at_their_row(tmp_path):
         model_of().learn(rows_from_file(tmp_path / "rows.csv"), checkpoint=tmp_path / "run")
 
 
-def test_an_iterable_carries_on_after_what_was_learned(tmp_path):
+def test_an_iterable_resumes_after_the_learned_rows(tmp_path):
     model_of().learn(iter(X), 5000, checkpoint=tmp_path / "run")
     model = model_of().learn(iter(X), 9000, checkpoint=tmp_path / "run")
     assert same(model, model_of().partial_fit(X[:9000]))
 
 
-# ---- crashes ----------------------------------------------------------------------------------------
+def test_the_checkpoint_stays_in_its_folder_if_the_callback_changes_the_folder(tmp_path, monkeypatch):
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path)
+    model_of().learn(
+        Rows(X), 3000, checkpoint="run", every=1000, callback=lambda m, t: os.chdir(tmp_path / "other")
+    )
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["other", "run"]
+    assert not list((tmp_path / "other").iterdir())
 
 
-def start(folder, samples, every):
-    command = [sys.executable, "-m", "tests.killed_run", str(folder / "run"), str(samples), str(every)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, cwd=Path(__file__).parents[1], text=True)
-
-
-def test_killed_again_and_again_it_ends_in_the_same_bits(tmp_path):
-    """A real process, killed at random moments, six times, while it learns and writes."""
-    (tmp_path / "whole").mkdir()
-    (tmp_path / "killed").mkdir()
-    random = np.random.default_rng(8)
-    run, reached = tmp_path / "killed" / "run", [0]
-
-    def written():
-        return run.stat().st_mtime_ns if run.exists() else None
-
-    for _ in range(6):
-        before = written()
-        with start(tmp_path / "killed", 10**10, 5000) as process:
-            assert process.stdout.readline() == "begins\n"
-            if len(reached) % 2:  # every other time it is let come to a checkpoint first
-                wait_for(lambda before=before: written() != before)
-            time.sleep(random.uniform(0, 0.05))
-            process.send_signal(signal.SIGKILL)
-        reached.append(GaussianNeurons.load(run).n_samples_seen_)
-    assert reached == sorted(reached)
-    assert len(set(reached)) > 3
-    samples = reached[-1] + 123_456
-    for name, every in (("killed", 5000), ("whole", 10**9)):
-        with start(tmp_path / name, samples, every) as process:
-            assert process.stdout.read() == f"begins\nends {samples}\n"
-    one, other = (GaussianNeurons.load(tmp_path / name / "run") for name in ("whole", "killed"))
-    assert same(one, other)
-    assert [path.name for path in (tmp_path / "killed").iterdir()] == ["run"]  # no litter
+def test_temporary_files_of_a_killed_process_are_removed(tmp_path):
+    (tmp_path / ".run.0123abcd.tmp").touch()
+    (tmp_path / ".other.0123abcd.tmp").touch()
+    model_of().learn(Rows(X), 100, checkpoint=tmp_path / "run")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".other.0123abcd.tmp", "run"]
 
 
 # ---- disks ------------------------------------------------------------------------------------------
 
 
 def failing_from(monkeypatch, number, error):
-    """From its n-th call on, writing fails."""
+    """Let writing fail from the n-th call on."""
     calls = itertools.count(1)
-    write = persistence.write
+    write = archive.write
 
     def failing(*arguments):
         if next(calls) >= number:
             raise error
         write(*arguments)
 
-    monkeypatch.setattr(persistence, "write", failing)
+    monkeypatch.setattr(archive, "write", failing)
 
 
 FULL = OSError(errno.ENOSPC, "No space left on device")
@@ -246,11 +223,11 @@ def test_a_full_disk_stops_the_run_and_the_last_checkpoint_stays(tmp_path, monke
     assert model.n_samples_seen_ == 4000
     assert GaussianNeurons.load(tmp_path / "run").n_samples_seen_ == 3000
     monkeypatch.undo()
-    carried_on = model_of().learn(Rows(X), 10_000, checkpoint=tmp_path / "run", every=1000)
-    assert same(carried_on, model_of().learn(Rows(X), 10_000))
+    resumed = model_of().learn(Rows(X), 10_000, checkpoint=tmp_path / "run", every=1000)
+    assert same(resumed, model_of().learn(Rows(X), 10_000))
 
 
-def test_a_full_disk_is_reported_and_the_run_goes_on_if_wanted(tmp_path, monkeypatch):
+def test_a_full_disk_is_only_a_warning_if_wanted(tmp_path, monkeypatch):
     failing_from(monkeypatch, 4, FULL)
     with pytest.warns(RuntimeWarning, match="cannot be written.*going on without it") as caught:
         model = model_of().learn(
@@ -261,8 +238,7 @@ def test_a_full_disk_is_reported_and_the_run_goes_on_if_wanted(tmp_path, monkeyp
     assert GaussianNeurons.load(tmp_path / "run").n_samples_seen_ == 3000
 
 
-def test_a_file_system_that_is_really_full(tmp_path):
-    """/dev/full would do for one file; a limit on the size of files is the same for a temporary one."""
+def test_a_limit_on_file_sizes_leaves_the_last_checkpoint(tmp_path):
     if not hasattr(resource, "RLIMIT_FSIZE"):
         pytest.skip("no limits on file sizes here")
     model_of().learn(Rows(X), 1000, checkpoint=tmp_path / "run")
@@ -280,7 +256,7 @@ def test_a_file_system_that_is_really_full(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
 
 
-def test_a_folder_that_is_not_there_is_told_before_anything_is_learned(tmp_path):
+def test_a_missing_folder_is_an_error_before_learning(tmp_path):
     model = model_of()
     with pytest.raises(OSError, match=r"the folder .* does not exist; make it first.*Nothing is learned yet"):
         model.learn(Rows(X), 5000, checkpoint=tmp_path / "none" / "run")
