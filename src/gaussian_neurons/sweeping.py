@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from gaussian_neurons.base.bad_rows import BadRow, require_finite
 from gaussian_neurons.base.checks import as_numbers, number, whole_number
-from gaussian_neurons.base.interrupts import deaf_children
+from gaussian_neurons.base.interrupts import children_ignore_interrupts
 from gaussian_neurons.base.progress import Bar
 from gaussian_neurons.estimator import GaussianNeurons
 from gaussian_neurons.learning.responses import squared_distances
@@ -366,7 +366,7 @@ def _spread(n_jobs: int | None, tasks: Iterator[Any]) -> Generator[Any, None, No
     except ValueError:
         yield from joblib.Parallel(n_jobs=n_jobs)(tasks)
         return
-    with deaf_children():
+    with children_ignore_interrupts():
         found = parallel(tasks)
     try:
         yield from found

@@ -1,15 +1,15 @@
-"""held_back: Ctrl-C waits for the end of a block."""
+"""deferred_interrupts: Ctrl-C waits for the end of a block."""
 
 import signal
 
 import pytest
 
-from gaussian_neurons.base.interrupts import held_back
+from gaussian_neurons.base.interrupts import deferred_interrupts
 
 
 def test_ctrl_c_works_again_if_another_handler_raised_before_the_end_of_a_block():
     def left_half_way():
-        held_back().__enter__()
+        deferred_interrupts().__enter__()
         signal.raise_signal(signal.SIGINT)  # waits
 
     before = signal.getsignal(signal.SIGINT)
@@ -24,8 +24,8 @@ def test_an_interrupt_in_an_inner_block_waits_for_the_outer_one():
     noted = []
 
     def nested():
-        with held_back() as outer:
-            with held_back() as inner:
+        with deferred_interrupts() as outer:
+            with deferred_interrupts() as inner:
                 signal.raise_signal(signal.SIGINT)
                 noted.append((len(inner), len(outer)))
             noted.append((len(inner), len(outer)))

@@ -7,7 +7,7 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
-from gaussian_neurons.base.interrupts import held_back
+from gaussian_neurons.base.interrupts import deferred_interrupts
 
 
 def try_to_write(path: str | os.PathLike[str]) -> None:
@@ -25,7 +25,7 @@ def replace_file(path: str | os.PathLike[str], data: bytes) -> None:
     path = Path(os.path.realpath(path))
     temporary = _beside(path)
     try:
-        with held_back(), open(temporary, "xb") as file:  # Ctrl-C would leave the file open
+        with deferred_interrupts(), open(temporary, "xb") as file:  # Ctrl-C would leave the file open
             if path.exists():  # keep its permissions
                 os.chmod(temporary, stat.S_IMODE(path.stat().st_mode))
             file.write(data)

@@ -9,7 +9,7 @@ from types import FrameType
 from typing import Any
 
 
-class held_back:
+class deferred_interrupts:
     """Defer Ctrl-C to the end of a block.
 
     It gives a list that is empty until an interrupt arrives. The block belongs to the function that contains
@@ -17,7 +17,7 @@ class held_back:
 
     Examples
     --------
-    >>> with held_back() as interrupts:
+    >>> with deferred_interrupts() as interrupts:
     ...     for step in range(10):
     ...         if interrupts:
     ...             break
@@ -52,7 +52,7 @@ class held_back:
 
 
 @contextmanager
-def deaf_children(wanted: bool = True) -> Iterator[None]:
+def children_ignore_interrupts(wanted: bool = True) -> Iterator[None]:
     """Let processes that are started in this block ignore Ctrl-C: the parent handles it and ends them."""
     if not wanted or threading.current_thread() is not threading.main_thread():
         yield

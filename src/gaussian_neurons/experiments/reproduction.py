@@ -14,7 +14,7 @@ from typing import Any
 import joblib
 import numpy as np
 
-from gaussian_neurons.base.interrupts import deaf_children
+from gaussian_neurons.base.interrupts import children_ignore_interrupts
 from gaussian_neurons.experiments import backend_names, provenance, results
 from gaussian_neurons.experiments.catalogue import EXPERIMENTS
 from gaussian_neurons.experiments.data import FULL
@@ -138,7 +138,7 @@ def _parallel(jobs: int | None, calls: Iterator[Any], count: int) -> Iterator[An
     """The results of calls as they finish, from at most as many processes as there are calls."""
     processes = max(1, min(jobs or joblib.cpu_count(), count))
     parallel = joblib.Parallel(n_jobs=processes, return_as="generator_unordered", pre_dispatch="n_jobs")
-    with deaf_children(processes > 1):
+    with children_ignore_interrupts(processes > 1):
         found = parallel(calls)
     yield from found
 

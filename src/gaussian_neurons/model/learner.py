@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gaussian_neurons.base.bad_rows import BadRow, require_finite
-from gaussian_neurons.base.interrupts import held_back
+from gaussian_neurons.base.interrupts import deferred_interrupts
 from gaussian_neurons.clustering import ladder
 from gaussian_neurons.clustering.diagnosis import remember
 from gaussian_neurons.clustering.ladder import Layer
@@ -192,7 +192,7 @@ def concluded(state: State, settings: Settings) -> State:
 
 def _reviewed(network: Network, recent: Recent, settings: Settings, seed: int) -> Network:
     """The network after a review. NumPy may turn an interrupt into another error, so interrupts wait."""
-    with held_back():
+    with deferred_interrupts():
         if network.is_ladder:
             return _reviewed_ladder(network, recent, settings, seed)
         (layer,) = network.layers

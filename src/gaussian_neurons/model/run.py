@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from gaussian_neurons.base.bad_rows import BadRow, finite_rows
 from gaussian_neurons.base.checks import as_numbers, checked_sample_widths, one_of, whole_number
-from gaussian_neurons.base.interrupts import held_back
+from gaussian_neurons.base.interrupts import deferred_interrupts
 from gaussian_neurons.base.progress import Bar, is_interactive
 from gaussian_neurons.model import archive, learner, model_file
 from gaussian_neurons.model.checkpoint import ON_WRITE_ERROR, Checkpoint, Reached
@@ -155,7 +155,7 @@ class _Run:
 
     def _leave(self, chunks: Generator[Chunk, None, None]) -> None:
         """Set the position of the stream and end the drawing thread; may be done twice."""
-        with held_back():
+        with deferred_interrupts():
             self.stream.position = self.start + self.taken
             self._count_skipped()
         chunks.close()
@@ -186,7 +186,7 @@ class _Run:
         if found is None:
             return False
         loaded, reached = found
-        with held_back():
+        with deferred_interrupts():
             self.start = reached.start
             self.model.restore(loaded)
             self.place = (reached.taken, 0, None, 0)
@@ -255,7 +255,7 @@ class _Run:
 
     def _count_skipped(self) -> None:
         """Count skipped rows in the model, once there is one."""
-        with held_back():
+        with deferred_interrupts():
             state = self.model.state()
             if state is not None and self.skipped > self.counted:
                 self.model.assign(replace(state, skipped=state.skipped + self.skipped - self.counted))

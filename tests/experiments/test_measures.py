@@ -20,7 +20,7 @@ from gaussian_neurons.experiments import (
 )
 from gaussian_neurons.experiments.catalogue import EXPERIMENTS
 from gaussian_neurons.experiments.lab import Lab
-from tests.test_experiments import images
+from tests.experiments.test_experiments import images
 
 
 def facts(centers, learned, **more):

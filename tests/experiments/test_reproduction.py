@@ -15,7 +15,7 @@ from gaussian_neurons.datasets.fetch import AbsentData
 from gaussian_neurons.experiments import backend_names, data, provenance, reproduction, results
 from gaussian_neurons.experiments.catalogue import EXPERIMENTS, select
 from tests.cli.calls import good
-from tests.test_experiments import DATA
+from tests.experiments.test_experiments import DATA
 from tests.waiting import wait_for
 
 

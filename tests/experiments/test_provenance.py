@@ -119,7 +119,7 @@ def test_names_are_found_through_the_init_of_a_package():
 
 
 def test_a_result_names_the_commit_and_the_machine():
-    root = Path(__file__).parents[1]
+    root = Path(__file__).parents[2]
     if not (root / ".git").exists():
         pytest.skip("not a checkout")
     head = subprocess.run(["git", "-C", root, "rev-parse", "HEAD"], capture_output=True, text=True).stdout

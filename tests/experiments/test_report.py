@@ -13,7 +13,7 @@ from gaussian_neurons.experiments.report import document, page
 from gaussian_neurons.experiments.report.origin import origin
 from gaussian_neurons.experiments.report.strip import strip
 from gaussian_neurons.experiments.report.summary import Spread, Summary, Support, format_seeds
-from tests.test_experiments import DATA
+from tests.experiments.test_experiments import DATA
 
 # ---- numbers over the seeds -----------------------------------------------------------------------
 
