@@ -71,6 +71,6 @@ def comparison(result: Result, name: str) -> Any:
     return result.get("compared", {}).get(name)
 
 
-def filters_learned(published: int | None = None) -> Quantity:
+def n_learned(published: int | None = None) -> Quantity:
     """The number of learned filters."""
     return Quantity("learned filters", lambda result: result["learned"], published)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from gaussian_neurons.experiments import claims, layer, pictures
-from gaussian_neurons.experiments.experiment import Claim, Experiment, filters_learned
+from gaussian_neurons.experiments.experiment import Claim, Experiment, n_learned
 
 run = layer.run
 draw = pictures.draw_filters
@@ -25,7 +25,7 @@ EXPERIMENT = Experiment(
     samples=1_000_000,
     prints="7 learned",
     published={"learned": 7},
-    quantities=(filters_learned(7),),
+    quantities=(n_learned(7),),
     claims=(
         claims.OUTSIDE,
         claims.KEPT_DIRECTION,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gaussian_neurons.experiments import claims, layer, pictures, similarity
-from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result, filters_learned
+from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result, n_learned
 from gaussian_neurons.experiments.lab import Lab
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ EXPERIMENT = Experiment(
     prints="8 learned",
     published={"learned": 8},
     quantities=(
-        filters_learned(8),
+        n_learned(8),
         Quantity("largest movement of a filter, per pixel", farthest, digits=3),
         Quantity("filters learned after 2a", lambda result: len(result["found_later"])),
     ),

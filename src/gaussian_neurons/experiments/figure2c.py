@@ -4,14 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gaussian_neurons.experiments import claims, layer, pictures
-from gaussian_neurons.experiments.experiment import (
-    Claim,
-    Experiment,
-    Quantity,
-    Result,
-    comparison,
-    filters_learned,
-)
+from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result, comparison, n_learned
 
 run = layer.run
 draw = pictures.draw_filters
@@ -52,7 +45,7 @@ EXPERIMENT = Experiment(
     prints="11 learned",
     published={"learned": 11},
     note="The paper has 11 learned filters here and 8 in 2b.",
-    quantities=(filters_learned(11), MORE_THAN_2B),
+    quantities=(n_learned(11), MORE_THAN_2B),
     claims=(
         Claim("A smaller width finds more patterns than 2b.", more_than_2b),
         claims.OUTSIDE,

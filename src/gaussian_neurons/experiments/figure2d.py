@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gaussian_neurons.experiments import claims, figure2c, layer, pictures
-from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result, filters_learned
+from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result, n_learned
 from gaussian_neurons.experiments.lab import Lab
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def draw(result: Result) -> "Figure":
 
 EXPERIMENT = Experiment(
     name="figure2d",
-    title="less inhibition: more or equal filters",
+    title="less inhibition: more filters, or twins",
     config=Config(),
     run=run,
     draw=draw,
@@ -68,7 +68,7 @@ EXPERIMENT = Experiment(
     published={"learned": 12, "equal_near_zero_at_lower_inhibition": 2},
     note="The paper has 12 learned filters here and 8 in 2b. Teal frames mark equal centers near 0.",
     quantities=(
-        replace(filters_learned(12), label="learned filters at λ = 1/9"),
+        replace(n_learned(12), label="learned filters at λ = 1/9"),
         figure2c.MORE_THAN_2B,
         Quantity(
             "equal centers near 0 at λ = 1/10", lambda result: len(result["lower"]["equal_near_zero"]), 2

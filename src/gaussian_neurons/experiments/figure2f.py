@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from gaussian_neurons.experiments import claims, layer, pictures
-from gaussian_neurons.experiments.experiment import Experiment, filters_learned
+from gaussian_neurons.experiments.experiment import Experiment, n_learned
 
 run = layer.run
 draw = pictures.draw_filters
@@ -28,6 +28,6 @@ EXPERIMENT = Experiment(
     samples=1_000_000,
     prints="3 learned",
     published={"learned": 3},
-    quantities=(filters_learned(3),),
+    quantities=(n_learned(3),),
     claims=(claims.OUTSIDE, claims.KEPT_DIRECTION),
 )

@@ -7,7 +7,7 @@ import numpy as np
 
 from gaussian_neurons import GaussianNeurons
 from gaussian_neurons.experiments import claims, figure2f, layer, pictures, similarity
-from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result, filters_learned
+from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result, n_learned
 from gaussian_neurons.experiments.lab import Lab
 from gaussian_neurons.sampling import Stream
 
@@ -99,7 +99,7 @@ EXPERIMENT = Experiment(
     published={"kept": 3},
     note="The paper has 3 learned filters of the 1s. Teal frames mark the filters that the 2s added.",
     quantities=(
-        filters_learned(),
+        n_learned(),
         Quantity("filters of the 1s (2f)", lambda r: len(r["kept"]), 3),
         Quantity("of them, no longer the same", lambda r: sum(not f["same"] for f in r["kept"]), 0),
         Quantity("largest movement of one, per pixel", farthest, digits=3),

@@ -4,14 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gaussian_neurons.experiments import layer, pictures
-from gaussian_neurons.experiments.experiment import (
-    Claim,
-    Experiment,
-    Quantity,
-    Result,
-    comparison,
-    filters_learned,
-)
+from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result, comparison, n_learned
 from gaussian_neurons.theory import equivalent_width
 
 run = layer.run
@@ -47,7 +40,7 @@ def roughly_as_many(result: Result) -> list[bool]:
 
 
 QUANTITIES = (
-    filters_learned(),
+    n_learned(),
     Quantity("difference from 2d with the same seed", more_than_2d),
     Quantity("neurons with the center of another", lambda result: len(result["twins"])),
 )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gaussian_neurons.experiments import layer, pictures
-from gaussian_neurons.experiments.experiment import Claim, Experiment, Result, filters_learned
+from gaussian_neurons.experiments.experiment import Claim, Experiment, Result, n_learned
 from gaussian_neurons.experiments.lab import Lab
 
 draw = pictures.draw_filters
@@ -67,7 +67,7 @@ EXPERIMENT = Experiment(
     samples=10_000_000,
     prints="49 learned",
     published={"learned": 49},
-    quantities=(filters_learned(49),),
+    quantities=(n_learned(49),),
     claims=(
         Claim(
             "All filters except one learned patterns.",

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from gaussian_neurons.experiments import layer, pictures
-from gaussian_neurons.experiments.experiment import Experiment, Quantity, Result, filters_learned
+from gaussian_neurons.experiments.experiment import Experiment, Quantity, Result, n_learned
 from gaussian_neurons.experiments.lab import Lab
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ EXPERIMENT = Experiment(
     prints="3 learned",
     published={"learned": 3},
     quantities=(
-        replace(filters_learned(3), label="learned filters at σ = 4"),
+        replace(n_learned(3), label="learned filters at σ = 4"),
         Quantity("learned filters at σ = 6", lambda result: result["caption"]["learned"], 3),
     ),
     note="The text gives σ = 4, the caption σ = 6; the caption gives the count of 3.",

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from gaussian_neurons.experiments import layer, pictures
-from gaussian_neurons.experiments.experiment import Experiment, filters_learned
+from gaussian_neurons.experiments.experiment import Experiment, n_learned
 
 run = layer.run
 draw = pictures.draw_filters
@@ -29,5 +29,5 @@ EXPERIMENT = Experiment(
     samples=10_000_000,
     prints="2 learned",
     published={"learned": 2},
-    quantities=(filters_learned(2),),
+    quantities=(n_learned(2),),
 )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gaussian_neurons.experiments import layer, pictures, similarity
-from gaussian_neurons.experiments.experiment import Claim, Experiment, Result, comparison, filters_learned
+from gaussian_neurons.experiments.experiment import Claim, Experiment, Result, comparison, n_learned
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -112,7 +112,7 @@ EXPERIMENT = Experiment(
     samples=10_000_000,
     prints="like 5d",
     published={"like": "figure5d"},
-    quantities=(filters_learned(),),
+    quantities=(n_learned(),),
     claims=CLAIMS,
     compare=compare,
     compares_with=others_than("figure5c"),

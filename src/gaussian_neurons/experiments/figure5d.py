@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from gaussian_neurons.experiments import figure5c, layer
-from gaussian_neurons.experiments.experiment import Experiment, Quantity, Result, filters_learned
+from gaussian_neurons.experiments.experiment import Experiment, Quantity, Result, n_learned
 
 run = layer.run
 draw = figure5c.draw
@@ -39,7 +39,7 @@ EXPERIMENT = Experiment(
     samples=10_000_000,
     prints="4 learned",
     published={"learned": 4, "widths": WIDTHS, "is_learned": LEARNED},
-    quantities=(filters_learned(4), _width(0, 0.6), _width(1, 4.6), _width(2, 4.6), _width(3, 5.0)),
+    quantities=(n_learned(4), _width(0, 0.6), _width(1, 4.6), _width(2, 4.6), _width(3, 5.0)),
     claims=figure5c.CLAIMS,
     compare=figure5c.compare,
     compares_with=figure5c.others_than("figure5d"),

@@ -6,14 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gaussian_neurons.experiments import figure4, figure5c, pictures
-from gaussian_neurons.experiments.experiment import (
-    Claim,
-    Experiment,
-    Quantity,
-    Result,
-    comparison,
-    filters_learned,
-)
+from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result, comparison, n_learned
 
 run = figure4.run
 draw = pictures.draw_filters
@@ -70,7 +63,7 @@ EXPERIMENT = Experiment(
     published={"learned": "almost as in figure4"},
     note="Widths are also reduced for neurons that learned nothing. They do not show which neurons learned.",
     quantities=(
-        filters_learned(),
+        n_learned(),
         Quantity(
             "learned filters, including equal ones",
             lambda result: result["learned_with_twins"],

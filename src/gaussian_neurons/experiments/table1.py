@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gaussian_neurons.experiments import claims, figure2a, layer, pictures
-from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result, filters_learned
+from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result, n_learned
 from gaussian_neurons.plotting import INK, LEARNED, MUTED, PUSHED_OUT
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ EXPERIMENT = Experiment(
     published=PUBLISHED,
     note="The paper's medians are computed from its table. Neurons have another order in each seed.",
     quantities=(
-        filters_learned(7),
+        n_learned(7),
         _quantity("median d of the learned neurons", "domain_distance", True),
         _quantity("median d of the other neurons", "domain_distance", False),
         _quantity("median cos θ of the learned neurons", "cosine", True),
