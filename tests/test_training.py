@@ -386,7 +386,7 @@ sys.modules["tqdm"] = None
 from gaussian_neurons import GaussianNeurons
 from gaussian_neurons.base import progress
 from gaussian_neurons.datasets.synthetic import Mixture
-progress.PATIENCE = 0.0
+progress.HINT_AFTER = 0.0
 progress.importlib.util.find_spec = lambda name: None
 GaussianNeurons(5, width=0.008, domain=(0, 1), random_state=0).learn(Mixture(6, seed=1), 100_000)
 """)
