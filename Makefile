@@ -4,6 +4,8 @@ BIN := .venv/bin
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell nproc 2>/dev/null || echo 2)
 # Bytecode is kept, also where the environment says otherwise: tests start hundreds of processes.
 export PYTHONDONTWRITEBYTECODE :=
+# Libraries that the benchmarks measure the processor's peak with; not part of an installed package.
+WITH_PEAK := --config-settings=cmake.define.GAUSSIAN_NEURONS_PEAK=ON
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard native/*)
 
 .PHONY: demo live test lint format bench bench-quality bench-peers bench-live bench-repulsion pictures help clean
@@ -70,7 +72,7 @@ bench-peers: .venv-peers/ready  ## what a sample costs beside other libraries, t
 
 .venv/ready-dev: .venv/bin/pip $(SOURCES)
 	@echo "Setting up .venv: compiling the core takes about half a minute."
-	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@$(BIN)/pip install --quiet --disable-pip-version-check $(WITH_PEAK) --editable '.[dev]'
 	@touch $@ .venv/ready-demo
 
 .venv-bench/ready: .venv-bench/bin/pip $(SOURCES)
@@ -80,7 +82,7 @@ bench-peers: .venv-peers/ready  ## what a sample costs beside other libraries, t
 
 .venv-peers/ready: .venv-peers/bin/pip $(SOURCES)
 	@echo "Setting up .venv-peers: the core is compiled, and some large libraries are fetched to compare with."
-	@.venv-peers/bin/pip install --quiet --disable-pip-version-check --editable '.[peers]'
+	@.venv-peers/bin/pip install --quiet --disable-pip-version-check $(WITH_PEAK) --editable '.[peers]'
 	@touch $@
 
 help:  ## this

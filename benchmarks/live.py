@@ -1,13 +1,13 @@
-"""Speed of learning while a page shows it, beside the same learning without a page.
+"""The speed of learning with and without a page that shows it.
 
     python -m benchmarks.live [--turns N] [--seconds S] [--json FILE]
-    python -m benchmarks.live --pictures FOLDER     # of the page, for docs/live.md
+    python -m benchmarks.live --pictures FOLDER     # screenshots for docs/live.md
     python -m benchmarks.live --removals            # how often a removed filter of Figure 2a is learned again
 
-A server runs in a process of its own, on data that needs no download. Turn by turn, a real Chromium
-(headless: it draws without a graphics card) watches one of the paper's figures for some seconds, and then
-nobody does, while this process learns the same with `GaussianNeurons.learn`. A figure is the median over the
-turns. Where there are two cores, browser, server, sampler and core share them.
+A server runs in a separate process, on data that needs no download. In turns, a headless Chromium, which
+draws without a graphics card, shows one of the paper's figures for some seconds, and then this process learns
+the same with `GaussianNeurons.learn`. The results are medians over the turns. Browser, server, sampling and
+learning share the cores.
 """
 
 import argparse
@@ -26,20 +26,20 @@ import numpy as np
 
 from benchmarks.speed import processor
 from gaussian_neurons.experiments import figure2a, figure4, figure5d, similarity
-from gaussian_neurons.experiments.layer import Layer
+from gaussian_neurons.experiments.layer import LayerConfig
 from gaussian_neurons.live.sources import Sources
 
-SETTLED = 1_000_000  # samples after which filters stand
-LEAST = 0.7  # of the speed without a page
-FIGURES: dict[str, tuple[Layer, str]] = {
+SETTLED = 1_000_000  # samples after which filters are learned
+TARGET = 0.7  # ratio of the speeds with and without a page
+FIGURES: dict[str, tuple[LayerConfig, str]] = {
     "figure2a": (figure2a.Config(), "mnist-sample"),
     "figure5d": (figure5d.Config(), "mnist-sample"),
     "figure4": (figure4.Config(), "photographs"),
 }
 
 
-def alone(layer: Layer, data, seconds: float) -> float:
-    """Samples a second without a page."""
+def without_page(layer: LayerConfig, data, seconds: float) -> float:
+    """Samples per second without a page."""
     model, stream = layer.neurons(0), layer.stream(data, 0)
     model.learn(stream, 20_000, progress=False)
     begin, done, portion = time.perf_counter(), 0, 20_000
@@ -47,13 +47,13 @@ def alone(layer: Layer, data, seconds: float) -> float:
         before = time.perf_counter()
         model.learn(stream, portion, progress=False)
         done += portion
-        if time.perf_counter() - before < seconds / 4:  # few calls, each of which begins anew
+        if time.perf_counter() - before < seconds / 4:  # long calls, because each call has its own cost
             portion *= 2
     return done / (time.perf_counter() - begin)
 
 
-def watched(tab, name: str, seconds: float) -> float:
-    """Samples a second while a page shows them."""
+def with_page(tab, name: str, seconds: float) -> float:
+    """Samples per second with a page."""
     tab.locator("#preset").select_option(name)
     while tab.evaluate("gaussianNeurons.scene?.preset") != name:
         time.sleep(0.05)
@@ -66,28 +66,26 @@ def watched(tab, name: str, seconds: float) -> float:
 
 
 def measure(turns: int, seconds: float) -> dict:
-    """Both, turn by turn, for each figure."""
+    """Both speeds of each figure, in turns."""
     sources = Sources()
-    found: dict = {name: {"watched": [], "alone": []} for name in FIGURES}
+    found: dict = {name: {"with": [], "without": []} for name in FIGURES}
     with page() as (tab, url):
         for turn in range(turns):
             for name, (layer, data) in FIGURES.items():
                 print(f"turn {turn + 1} of {turns}: {name}", file=sys.stderr)
                 tab.goto(url)
                 tab.locator("#preset option[data-preset]").first.wait_for(state="attached")
-                found[name]["watched"].append(watched(tab, name, seconds))
+                found[name]["with"].append(with_page(tab, name, seconds))
                 tab.goto("about:blank")
                 time.sleep(0.5)
-                found[name]["alone"].append(alone(layer, sources.load(data, 0), seconds))
+                found[name]["without"].append(without_page(layer, sources.load(data, 0), seconds))
     return found
 
 
 def removals(seeds: int) -> None:
-    """Each learned filter of Figure 2a, removed from where all of them stand: who finds its pattern again."""
+    """Remove each learned filter of Figure 2a, and test whether another neuron learns its pattern."""
     sources, layer = Sources(), figure2a.Config()
-    found: list[
-        tuple[int, list[bool]]
-    ] = []  # rank by share, and after each million whether it is there again
+    found: list[tuple[int, list[bool]]] = []  # rank by share, learned again after each million samples
     for seed in range(seeds):
         model = layer.neurons(seed)
         model.learn(layer.stream(sources.load("mnist-sample", seed), seed), SETTLED, progress=False)
@@ -104,7 +102,7 @@ def removals(seeds: int) -> None:
                 there.append(bool(similarity.same(other.centers_[other.learned_], center).any()))
             found.append((rank, there))
     print(f"{len(found)} filters of {seeds} seeds, each removed after {SETTLED:,} samples\n")
-    print("| filter, by its share | after a million samples | after two |")
+    print("| filter, by its share | learned again after a million samples | after two |")
     print("| --- | --- | --- |")
     for name, ranks in (
         ("all", range(99)),
@@ -118,15 +116,15 @@ def removals(seeds: int) -> None:
 
 
 def draw(folder: Path) -> None:
-    """The page in both modes, as a picture each."""
+    """Screenshots of the page in both modes."""
     folder.mkdir(parents=True, exist_ok=True)
     with page() as (tab, url):
         tab.goto(url)
         tab.locator("#preset option[data-preset]").first.wait_for(state="attached")
-        watched(tab, "figure2a", 1.0)
+        with_page(tab, "figure2a", 1.0)
         share = "(({ids, share}) => ids[share.indexOf(Math.max(...share))])(gaussianNeurons.frame)"
         tab.locator(f".filter[data-neuron='{tab.evaluate(share)}']").click()
-        tab.locator("#toasts").get_by_text("has learned what").wait_for()
+        tab.locator(".toast[data-level=info]").wait_for()
         tab.locator(".filter[data-learned='1']").nth(2).hover()
         time.sleep(1.0)
         tab.screenshot(path=folder / "filters.png")
@@ -144,7 +142,7 @@ def draw(folder: Path) -> None:
 
 @contextmanager
 def page():
-    """A tab of a real browser, and the address of a server that runs meanwhile."""
+    """A tab of Chromium, and the URL of a running server."""
     from playwright.sync_api import sync_playwright
 
     server, url = start()
@@ -161,19 +159,19 @@ def page():
 
 
 def start() -> tuple[subprocess.Popen, str]:
-    """A server, and its address. What published data there is it shall not find."""
+    """A server that finds no published data, and its URL."""
     command = [sys.executable, "-u", "-m", "gaussian_neurons", "live", "--no-browser", "--port", "0"]
-    nowhere = {**os.environ, "GAUSSIAN_NEURONS_DATA": "", "XDG_CACHE_HOME": os.devnull}
-    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=nowhere)
+    environment = {**os.environ, "GAUSSIAN_NEURONS_DATA": "", "XDG_CACHE_HOME": os.devnull}
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
     assert server.stdout is not None
     for line in server.stdout:
         if "http://" in line:
             return server, "http://" + line.split("http://")[1].strip()
-    raise SystemExit("the server did not start")
+    raise SystemExit("The server did not start: see the messages above.")
 
 
 def main() -> None:
-    """Measure, print, and keep."""
+    """Measure and print."""
     kind = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=kind)
     parser.add_argument("--turns", type=int, default=5)
@@ -190,13 +188,13 @@ def main() -> None:
         return
     found = measure(options.turns, options.seconds)
     print(f"{processor()}\n")
-    print("| figure | million a second, watched | without a page | ratio | |")
+    print("| figure | million samples per second, with page | without | ratio | target |")
     print("| --- | --- | --- | --- | --- |")
     for name, both in found.items():
-        watched_, alone_ = (statistics.median(both[kind]) for kind in ("watched", "alone"))
-        ratio = statistics.median(w / a for w, a in zip(both["watched"], both["alone"], strict=True))
-        verdict = f"at least {LEAST}" if ratio >= LEAST else f"below {LEAST}"
-        print(f"| {name} | {watched_ / 1e6:.3f} | {alone_ / 1e6:.3f} | {ratio:.2f} | {verdict} |")
+        shown, hidden = (statistics.median(both[kind]) for kind in ("with", "without"))
+        ratio = statistics.median(w / a for w, a in zip(both["with"], both["without"], strict=True))
+        verdict = "reached" if ratio >= TARGET else f"short of {TARGET}"
+        print(f"| {name} | {shown / 1e6:.3f} | {hidden / 1e6:.3f} | {ratio:.2f} | {verdict} |")
     if options.json:
         options.json.write_text(json.dumps(found, indent=1) + "\n")
 

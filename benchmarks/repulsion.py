@@ -56,7 +56,7 @@ class Setting:
 
     key: str
     what: str
-    config: layer.Layer
+    config: layer.LayerConfig
     data: str
     seeds: int = SEEDS
     times: int = 1  # factor of the number of samples

@@ -27,7 +27,8 @@ from pathlib import Path
 import numpy as np
 import psutil
 
-from gaussian_neurons import GaussianNeurons, Neurons, _core
+from benchmarks import peak
+from gaussian_neurons import GaussianNeurons, Neurons
 from gaussian_neurons.learning import native, reference
 from gaussian_neurons.learning.backends import Learn
 from gaussian_neurons.learning.rule import Rule
@@ -71,9 +72,10 @@ def counts(K: int, D: int, widths: bool, lanes: int, group: int) -> Counts:
 
 def budget(K: int, D: int, widths: bool, core: dict[str, float], measured: float) -> dict[str, float]:
     """Shares of the time per sample: multiply-adds at the peak, exponentials at their speed, waiting."""
-    peak, exponentials = core["multiply_adds"] * 1e9, core["exponentials"] * 1e9
+    fastest, exponentials = core["multiply_adds"] * 1e9, core["exponentials"] * 1e9
     count = counts(K, D, widths, int(core["lanes"]), int(core["group"]))
-    parts = [count.needed / peak, (count.done - count.needed) / peak, count.exponentials / exponentials]
+    extra = count.done - count.needed
+    parts = [count.needed / fastest, extra / fastest, count.exponentials / exponentials]
     return dict(zip(PARTS, [*(part / measured for part in parts), 1 - sum(parts) / measured], strict=True))
 
 
@@ -103,8 +105,7 @@ def measure(K: int, D: int, widths: bool, repetitions: int) -> list[dict]:
     for _ in range(repetitions):
         for isa, dtype in cases:
             with native.using(isa):
-                probe = _core.measure_core_single if dtype == "float32" else _core.measure_core_double
-                cores[isa, dtype].append(probe(0.02))
+                cores[isa, dtype].append(peak.measure(dtype, 0.02))
                 fast = Neurons.at(centers, width, np.dtype(dtype).type)
                 times[isa, dtype].append(learn_time(native.learn, fast, x, sample_widths=own, **rule))
             part = None if own is None else own[:few]

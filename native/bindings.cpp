@@ -40,6 +40,7 @@ struct Scratch {
 
 // A call learns for about this long, so that Python can handle signals between two calls.
 constexpr auto slice = std::chrono::milliseconds(20);
+constexpr int opening_share = 8;  // and this many times as long as the first chunk, which may make lists
 constexpr Index fewest_rows_for_lists = 8;  // in a call; for fewer, neighbour lists do not pay off
 
 // Rows that are learned between two looks at the clock: about a millisecond of work, and few enough numbers
@@ -70,7 +71,8 @@ Learned learn(const Matrix<T>& centers,  // INOUT  (K, D)
     require(K >= 1 && D >= 1, "centers must have at least one row and one column");
     require(widths.shape[0] == K, "widths must have one value for each center");
     require(rows.D == D, "samples must have as many columns as centers");
-    require(!sample_widths.data || sample_widths.shape[0] == rows.n, "sample_widths must have one value for each row");
+    require(!sample_widths.data || sample_widths.shape[0] == rows.n,
+            "sample_widths must have one value for each row");
     require(first >= 0 && first <= rows.n, "first must be in [0, n]");
     require(seen >= 0, "seen must be at least 0");
     require(repulsion_every >= 1, "repulsion_every must be at least 1");
@@ -84,6 +86,7 @@ Learned learn(const Matrix<T>& centers,  // INOUT  (K, D)
     const Index chunk = std::min(chunk_rows(K, D), rows.n - first), work_size = kernels.learn_workspace(setup);
     const Scratch<T> work(work_size + (rows.in_place<T>() ? 0 : chunk * D) + (sample_widths.data ? chunk : 0));
     T *chunk_widths = work.at + work_size, *buffer = chunk_widths + (sample_widths.data ? chunk : 0);
+    const auto begin = chunk < rows.n - first ? clock::now() : clock::time_point();
     std::optional<clock::time_point> deadline;
     Learned result{fine, first, 0};
     auto& [status, row, where] = result;
@@ -114,7 +117,7 @@ Learned learn(const Matrix<T>& centers,  // INOUT  (K, D)
         if (status != fine || row == rows.n) break;
         const auto now = clock::now();
         if (!deadline)
-            deadline = now + slice;
+            deadline = now + std::max<clock::duration>(slice, opening_share * (now - begin));
         else if (now >= *deadline)
             break;
     }

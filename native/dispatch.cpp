@@ -1,4 +1,4 @@
-// Picks among the builds of the kernels by what the processor can do.
+// Detects which instruction sets the processor supports.
 #include "dispatch.hpp"
 
 namespace gaussian_neurons {

@@ -1,4 +1,4 @@
-// The instruction sets that this build knows, and which of them this processor has.
+// The instruction sets of this build, and whether this processor supports them.
 #pragma once
 
 #include <span>
@@ -24,7 +24,7 @@ struct InstructionSet {
     }
 };
 
-// Widest first; the last one, "baseline", runs on every processor of its architecture.
+// The one with the widest vectors first. The last one, "baseline", runs on every processor of the architecture.
 std::span<const InstructionSet> instruction_sets();
 
 }  // namespace gaussian_neurons

@@ -1,4 +1,4 @@
-// Groups of rows joined one by one, and how well those that are left stand apart each time.
+// Hierarchical clustering of groups of rows, with the silhouette after every merge.
 #pragma once
 
 #include <algorithm>
@@ -10,16 +10,16 @@
 namespace gaussian_neurons {
 
 struct Joined {
-    std::vector<int64_t> first, second;  // the second group was joined to the first
-    std::vector<double> silhouettes;     // before anything was joined, and after each time
+    std::vector<int64_t> first, second;  // for each merge: the second group became part of the first
+    std::vector<double> silhouettes;     // before the first merge and after each merge
 };
 
-// Ward's order: the two groups whose union adds least to the scatter are joined next. The silhouette of a
-// row compares its mean distance from its own group and from the nearest other one.
+// Ward's method: the next two groups to merge are those that increase the variance least. The silhouette of a
+// row compares its mean distances to its own group and to the nearest other group.
 class Grouping {
   public:
-    // distances: (n, n) between rows. label: (n) of each row, 0 to k - 1, none of them empty.
-    // gaps: (k, k) squared distances between the centers of groups.
+    // distances: (n, n) between rows. label: (n,) group of each row, 0 to k - 1; every group has a row.
+    // gaps: (k, k) squared distances between the centers of the groups.
     Grouping(int64_t n, int64_t k, const double* distances, const int64_t* label, const double* gaps)
         : n(n), k(k), label(label, label + n), count(k, 0.0), sums(n * k, 0.0), cost(k * k), own(n),
           other(n) {
@@ -34,7 +34,7 @@ class Grouping {
                 cost[i * k + j] = gaps[i * k + j] * count[i] * count[j] / (count[i] + count[j]);
     }
 
-    // Until two groups are left.
+    // Merge until two groups are left.
     Joined join() {
         Joined found;
         found.silhouettes.push_back(alive.size() > 1 ? silhouette() : 0.0);
@@ -95,8 +95,8 @@ class Grouping {
     int64_t n, k;
     std::vector<int64_t> label;
     std::vector<double> count;
-    std::vector<int64_t> alive;  // those that were not joined to another, rising
-    std::vector<double> sums, cost;  // sums: (k, n) distances of each row from all of a group
+    std::vector<int64_t> alive;      // groups that are not part of another, ascending
+    std::vector<double> sums, cost;  // sums: (k, n) sum of distances from each row to all rows of a group
     std::vector<double> own, other;
 };
 

@@ -1,8 +1,8 @@
-// Vectors of numbers as wide as one instruction set has them, and the exponential on them.
+// Vector types of one instruction set, and the exponential on them.
 //
-// Everything here lives in a namespace named after the instruction set (GN_ISA), because the same
-// source is compiled once for each: two builds of one inline function must never be mistaken for one
-// another by the linker. For the same reason no kernel calls a function of the C++ library.
+// The same source is compiled once for each instruction set. All of it is in a namespace named after the
+// instruction set (GN_ISA), because the linker would merge inline functions of the same name. For the same
+// reason no kernel calls a function of the C++ library.
 #pragma once
 
 #include <stdint.h>
@@ -16,8 +16,8 @@
 #endif
 
 #define GN_INLINE inline __attribute__((always_inline))
-#define GN_INLINED __attribute__((always_inline))  // a lambda: what it is given stays in registers
-#define GN_APART __attribute__((noinline))  // in a function of its own the compiler has registers enough
+#define GN_INLINED __attribute__((always_inline))  // for lambdas: their arguments stay in registers
+#define GN_APART __attribute__((noinline))  // a separate function gives the compiler enough registers
 #ifdef __clang__
 #define GN_UNROLL _Pragma("unroll")
 #else
@@ -35,15 +35,15 @@ struct SingleOf {
     typedef float four __attribute__((vector_size(16), aligned(4), may_alias));  // at any address
     static constexpr Index lanes = Bytes / sizeof(float);
 
-    static constexpr float near = 0x1p-24f;  // a squared distance, in widths
-    static constexpr float lowest = -87.0f;  // exp of anything below counts as 0
+    static constexpr float near = 0x1p-24f;  // squared distance, in widths
+    static constexpr float lowest = -87.0f;  // exp of smaller numbers is 0
     static constexpr float round_to_integer = 0x1.8p23f;
     static constexpr int mantissa_bits = 23;
     static constexpr float ln2_high = 0.693359375f, ln2_low = -2.12194440e-4f;
-    // exp(r) on |r| <= ln(2)/2, both leading coefficients held at 1: relative error 3e-9
+    // exp(r) for |r| <= ln(2)/2, the first two coefficients fixed at 1: relative error 3e-9
     static constexpr float polynomial[] = {1.0f,        1.0f,          0.49999994f, 0.16666521f,
                                            0.04166839f, 0.0083687175f, 0.0013814596f};
-    // 2^r on |r| <= 1/2, minimax: relative error 2e-9
+    // 2^r for |r| <= 1/2, minimax: relative error 2e-9
     static constexpr float power[] = {1.00000000055f,   0.693147205736f,   0.240226468905f,  0.0555032877731f,
                                       0.00961848895815f, 0.00133999312496f, 0.000153458134838f};
 };
@@ -62,7 +62,7 @@ struct DoubleOf {
     static constexpr double round_to_integer = 0x1.8p52;
     static constexpr int mantissa_bits = 52;
     static constexpr double ln2_high = 0x1.62e42feep-1, ln2_low = 0x1.a39ef35793c76p-33;
-    // minimax on |r| <= ln(2)/2: relative error 3e-18
+    // exp(r) for |r| <= ln(2)/2, minimax: relative error 3e-18
     static constexpr double polynomial[] = {1.0,
                                             1.0,
                                             0x1.0000000000010p-1,
@@ -75,7 +75,7 @@ struct DoubleOf {
                                             0x1.71df4518fbb06p-19,
                                             0x1.28b311be66622p-22,
                                             0x1.ad6628b5cfc2ep-26};
-    // relative error 3e-18
+    // 2^r for |r| <= 1/2, minimax: relative error 3e-18
     static constexpr double power[] = {1.0,
                                        0x1.62e42fefa39efp-1,
                                        0x1.ebfbdff82c5adp-3,
@@ -93,10 +93,11 @@ struct DoubleOf {
 using Single = SingleOf<GN_VECTOR_BYTES>;
 using Double = DoubleOf<GN_VECTOR_BYTES>;
 
-// Pairs of neurons are computed in squares of `group` x `group`. Vectors of at most that many lanes:
+// Pairs of neurons are computed in squares of `group` x `group`, and squares in blocks of `block` x `block`.
 constexpr Index group = 8;
-// and these in blocks of as many groups as a group has neurons.
 constexpr Index block = group * group;
+
+// The vector type with at most `group` lanes.
 template <class S>
 struct Narrowed {
     using type = S;
@@ -118,7 +119,7 @@ GN_INLINE void store(typename S::number* to, typename S::vector value) {
     *reinterpret_cast<typename S::vector*>(to) = value;
 }
 
-// The narrow vector that begins at a lane.
+// The part of a vector that begins at a lane, as a narrow vector.
 template <class S>
 GN_INLINE typename Narrow<S>::vector narrow(typename S::vector value, Index lane) {
 #ifdef __AVX512F__
@@ -175,19 +176,19 @@ GN_INLINE typename S::vector polynomial(const typename S::number (&terms)[Terms]
 
 constexpr double log2_e = 1.4426950408889634;
 
-// exp(x) for x <= 0, within two units in the last place; exactly 1 at 0, exactly 0 below `lowest`.
+// exp(x) for x <= 0, with an error of at most two units in the last place; exactly 1 at 0, 0 below `lowest`.
 template <class S>
 GN_INLINE typename S::vector exp_of_negative(typename S::vector x) {
     using V = typename S::vector;
     using I = typename S::integers;
-    V shifted = x * typename S::number(log2_e) + S::round_to_integer;  // its low bits are now n = round(x / ln 2)
+    V shifted = x * typename S::number(log2_e) + S::round_to_integer;  // low bits: n = round(x / ln 2)
     V n = shifted - S::round_to_integer;
     V r = (x - n * S::ln2_high) - n * S::ln2_low;
-    I scaled = (I)polynomial<S>(S::polynomial, r) + ((I)shifted << S::mantissa_bits);  // p * 2^n: n to the exponent
+    I scaled = (I)polynomial<S>(S::polynomial, r) + ((I)shifted << S::mantissa_bits);  // polynomial * 2^n
     return x < S::lowest ? V{} : (V)scaled;
 }
 
-// 2^x for x <= 0, likewise; cheaper, but not exactly 1 at 0.
+// 2^x for x <= 0, 0 below `lowest`. Cheaper than exp_of_negative, but not exactly 1 at 0.
 template <class S>
 GN_INLINE typename S::vector power_of_two(typename S::vector x, typename S::number lowest) {
     using V = typename S::vector;
@@ -198,7 +199,7 @@ GN_INLINE typename S::vector power_of_two(typename S::vector x, typename S::numb
     return x < lowest ? V{} : (V)scaled;
 }
 
-// ---- transposing a square of numbers ---------------------------------------------------------------
+// ---- transposing a square of numbers ----------------------------------------------------------------
 
 #ifdef __clang__
 #define GN_SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)

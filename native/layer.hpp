@@ -1,9 +1,9 @@
-// The state of one layer of neurons while it learns, laid out along the lanes.
+// The state of one layer of neurons while it learns.
 //
-// One vector holds the same dimension of neighbouring neurons, so that no pass over them needs a sum across
-// lanes. Centers lie in panels of `block` neurons, one after another, or one narrower panel where all neurons
-// fit into it: dimension d of neuron i is `centers[place(i) + d * pitch]`. K is rounded up to whole vectors;
-// whatever happens in the padding never reaches a neuron.
+// A vector holds the same dimension of consecutive neurons, one neuron in each lane, so no loop sums across
+// lanes. Centers are stored in panels of `block` neurons, or in one narrower panel if all neurons fit into it:
+// dimension d of neuron i is `centers[place(i) + d * pitch]`. K is rounded up to whole vectors. Values in the
+// padding never affect a neuron.
 #pragma once
 
 #include "lanes.hpp"
@@ -31,25 +31,25 @@ struct Layer {
     static constexpr Index L = S::lanes;
 
     Index K, D;
-    Index lanes;        // K rounded up to whole vectors
-    Index rows;         // K rounded up to whole groups, and vectors
-    Index pitch;        // from one dimension of a panel to the next
-    Index numbers;      // of all centers, with the padding
+    Index lanes;       // K rounded up to whole vectors
+    Index rows;        // K rounded up to whole groups and vectors
+    Index pitch;       // distance from one dimension of a panel to the next
+    Index numbers;     // size of `centers`, with the padding
     T* centers;        // (panels, D, pitch) mu
-    T* moved;          //                    mu after the step; then the two change places
-    T* pairs;          // (rows, rows)       |mu_i - mu_j|^2, `huge` for i = j; only where widths are learned
-    T* weights;        // (2, block, block)  what center j adds to the step of neuron i, for a block of pairs
+    T* moved;          //                    mu after the step; then the two pointers are swapped
+    T* pairs;          // (rows, rows)       |mu_i - mu_j|^2, `huge` for i = j; only if widths are learned
+    T* weights;        // (2, block, block)  w_ij of a block of pairs and its mirror image; (rows, block) if K fits
     T* widths;         // (lanes,)           sigma, 1 in the padding
     T* inverse;        // (lanes,)           1 / sigma, 0 in the padding
-    T* exponent;       // (lanes,)           what makes |mu_i - mu_j|^2 the power of two that is f_i(mu_j)
+    T* exponent;       // (lanes,)           -log2(e) / sigma: f_i(x) = 2^(exponent_i |mu_i - x|^2)
     T* distance;       // (lanes,)           |mu_i - x|^2
     T* pull;           // (lanes,)           eta f_i(x) / sigma_i
-    T* push;           // (lanes,)           sum_j of the weights
-    T* nudges;         //                    steps that are added last: of neurons about to fall together
-    mutable bool nudged = false;  // whether there are any
-    T least_inverse;   // of all neurons
-    T least_exponent;  // likewise: that of the widest
-    T near;            // less than this |mu_i - mu_j|^2, and the two are about to fall together
+    T* push;           // (lanes,)           sum_j w_ij
+    T* nudges;         //                    steps between neurons that nearly coincide, added last
+    mutable bool nudged = false;  // whether any of them is not 0
+    T least_inverse;   // 1 / sigma of the widest neuron
+    T least_exponent;  // its exponent
+    T near;            // neurons with a smaller |mu_i - mu_j|^2 nearly coincide
     T* saved_centers;  //                    the state at the last check
     T* saved_widths;   // (lanes,)
 
@@ -126,7 +126,7 @@ struct Layer {
         near = S::near / least_inverse;
     }
 
-    // What has moved is the state now.
+    // Make `moved` the state.
     void step() {
         for (Index i = 0; nudged && i < numbers; ++i) {
             moved[i] += nudges[i];
@@ -149,8 +149,8 @@ struct Layer {
         invert();
     }
 
-    // Whether every number of the state is finite (x - x is 0 just for those) and every width positive.
-    // What is in the padding does not count: where it is all that ran away, it starts again from 0.
+    // Whether all numbers of the neurons are finite and all widths positive. If only the padding is not, it
+    // is reset.
     bool valid() {
         if (all_finite()) return true;
         if (first_invalid() >= 0) return false;
@@ -160,7 +160,7 @@ struct Layer {
         return true;
     }
 
-    bool all_finite() const {
+    bool all_finite() const {  // x - x is 0 for finite numbers only
         typename S::vector sum = {};
         for (Index i = 0; i < numbers; i += L) {
             auto value = load<S>(centers + i);

@@ -1,4 +1,4 @@
-// The learning rule: which passes a sample takes in each case, and many samples one after another.
+// The learning rule: the steps for one sample in each case, and many samples one after another.
 #pragma once
 
 #include <new>
@@ -9,7 +9,7 @@ namespace gaussian_neurons::GN_ISA {
 
 constexpr Index samples_between_checks = 64;
 
-// A layer that learns, and what is known of its neurons' neighbours.
+// A layer that learns. It is stored at the beginning of its workspace.
 template <class S>
 struct Session {
     using T = typename S::number;
@@ -39,16 +39,15 @@ struct Session {
     }
 };
 
-// ---- one sample, in its cases ---------------------------------------------------------------------
+// ---- one sample -------------------------------------------------------------------------------------
 
-// A sample, and how it is to be learned.
 template <class T>
 struct Sample {
     const T* x;
     T width;
-    bool repels;    // centers repel each other, too
-    const T* next;  // the next sample, if at that one they do not
-    bool measured;  // this sample's distances are known
+    bool repels;    // whether centers repel each other
+    const T* next;  // the next sample if centers repel each other at neither, or null
+    bool measured;  // whether layer.distance holds the distances of this sample
 };
 
 template <class S>
@@ -60,6 +59,7 @@ void attract(const Layer<S>& layer, Rule rule, const Sample<typename S::number>&
         attract<false>(layer, rule, sample.x, sample.next);
 }
 
+// Equation 1.
 template <class S, class Weigh>
 struct Centers {
     static constexpr bool measures_next = true;
@@ -75,6 +75,7 @@ struct Centers {
     }
 };
 
+// Equation 2.
 template <class S>
 struct Widths {
     static constexpr bool measures_next = false;
@@ -85,7 +86,7 @@ struct Widths {
     }
 };
 
-// The pairs that Equation 2 needs after the centers moved serve the next sample's Equation 1.
+// Equations 1 and 2. The pairs measured for Equation 2 are used again for Equation 1 of the next sample.
 template <class S>
 struct Both {
     static constexpr bool measures_next = false;
@@ -102,7 +103,7 @@ struct Both {
     }
 };
 
-// ---- many samples ---------------------------------------------------------------------------------
+// ---- many samples -----------------------------------------------------------------------------------
 
 template <class S, class Case>
 Outcome learn_all(Session<S>& session, Rule rule, Index n, Index seen, const typename S::number* samples,
@@ -110,7 +111,7 @@ Outcome learn_all(Session<S>& session, Rule rule, Index n, Index seen, const typ
     Layer<S>& layer = session.layer;
     const Index since_repulsion = seen % rule.repulsion_every;
     auto repels = [&](Index t) { return (since_repulsion + t + 1) % rule.repulsion_every == 0; };
-    Index measured = -1;  // the sample whose distances are known already
+    Index measured = -1;  // the sample that was measured together with the one before it
     auto learn = [&](Index t) {
         bool fuse = Case::measures_next && !repels(t) && t + 1 < n && !repels(t + 1);
         Case::learn(session, rule, {samples + t * layer.D, sample_widths ? sample_widths[t] : 0, repels(t),
@@ -123,7 +124,7 @@ Outcome learn_all(Session<S>& session, Rule rule, Index n, Index seen, const typ
         layer.save();
         for (Index t = begin; t < end; ++t) learn(t);
         if (layer.valid()) continue;
-        layer.restore();  // a number that is not finite stays so: go back and see where it began
+        layer.restore();  // repeat these samples one at a time to find the first invalid state
         Case::begin(layer);
         measured = -1;
         for (Index t = begin; t < end; ++t) {
@@ -131,7 +132,7 @@ Outcome learn_all(Session<S>& session, Rule rule, Index n, Index seen, const typ
             learn(t);
             if (layer.valid()) continue;
             Index neuron = layer.first_invalid();
-            layer.restore();  // what is handed back is always a valid state
+            layer.restore();  // the last valid state
             return {t, neuron};
         }
     }

@@ -1,11 +1,14 @@
-// |mu_i - mu_j|^2 and |mu_i - x|^2.
+// Squared distances: |mu_i - mu_j|^2 between neurons, |mu_i - x|^2 from a sample.
+//
+// Pairs are measured in tiles: up to `group` neurons j (rows) against the neurons i of one vector (lanes).
+// Only tiles on and below the diagonal are measured; the others are their mirror images.
 #pragma once
 
 #include "layer.hpp"
 
 namespace gaussian_neurons::GN_ISA {
 
-// Call f on the lanes [begin, end), whole groups of them, in the widest vectors that fit.
+// Call f(vector type, lane) for the lanes [begin, end), whole groups, in the widest vectors that fit.
 template <class S, class F>
 GN_INLINE void for_lanes(Index begin, Index end, F f) {
     using N = Narrow<S>;
@@ -13,14 +16,14 @@ GN_INLINE void for_lanes(Index begin, Index end, F f) {
     for (; begin < end; begin += N::lanes) f(N{}, begin);
 }
 
-// The end of the lanes that row j computes itself: those of its own group and the groups before.
+// The end of the lanes that are measured for row j: those of its group and of the groups before it.
 template <class S>
 GN_INLINE Index computed_lanes(const Layer<S>& layer, Index j) {
     Index end = (j / group + 1) * group;
     return end < layer.lanes ? end : layer.lanes;
 }
 
-// Store the first lanes of `group` rows the other way round.
+// Store the first lanes of `group` rows, transposed.
 template <class V>
 GN_INLINE void store_transposed(typename V::number* to, Index stride, const typename V::vector (&rows)[group],
                                 Index lanes) {
@@ -41,9 +44,9 @@ GN_INLINE void store_transposed(typename V::number* to, Index stride, const type
     }
 }
 
-// ---- |mu_i - mu_j|^2 and |mu_i - x|^2 -------------------------------------------------------------
+// ---- tiles ------------------------------------------------------------------------------------------
 
-// R neurons j that follow each other, within a group.
+// R consecutive neurons j of one group.
 template <Index R>
 struct Consecutive {
     Index first;
@@ -53,10 +56,10 @@ struct Consecutive {
     GN_INLINE Index place(const Layer<S>& layer, Index r) const {
         return layer.place(first) + r;
     }
-    // Where the sum of squares begins: zeros, but `huge` where a neuron meets itself.
+    // The initial value of the sum of squares: 0, but `huge` for the pair of a neuron with itself.
     template <class S>
     GN_INLINE const typename S::number* start(const Layer<S>&, Index lane, Index r) const {
-        Index after = first - lane;  // beyond the table's diagonal on either side there are zeros
+        Index after = first - lane;  // the table has zeros on both sides of its diagonal
         after = after < -group ? -group : after < 2 * group ? after : 2 * group;
         return diagonal<S>.numbers + (group + after + r) * S::lanes;
     }
@@ -79,8 +82,8 @@ struct Listed {
     }
 };
 
-// Neurons j, and the sample where it is wanted, against the neurons i of one vector V. What becomes of the
-// vectors of distances is up to `use`.
+// Measure neurons j, and the sample if `Sample`, against the neurons i of one vector V. Call `use` with the
+// distances of the pairs, which are still in registers.
 template <class V, bool Sample, Index R, template <Index> class Rows, class S, class Use>
 GN_INLINE void measure_tile(const Layer<S>& layer, const Rows<R>& rows, Index lane, const typename S::number* x,
                             Use use) {
@@ -110,7 +113,7 @@ GN_INLINE void measure_tile(const Layer<S>& layer, const Rows<R>& rows, Index la
     use(sum);
 }
 
-// The same, of pairs that were measured before.
+// The same with pairs that were measured before.
 template <class V, Index R, class S, class Use>
 GN_INLINE void measured_tile(const Layer<S>& layer, const Consecutive<R>& rows, Index lane, Use use) {
     typename V::vector sum[R];
@@ -119,7 +122,7 @@ GN_INLINE void measured_tile(const Layer<S>& layer, const Consecutive<R>& rows, 
     use(sum);
 }
 
-// Call f with the number of rows from `row` on, at most `group`, as a constant.
+// Call f with the number of rows, at most `group`, as a compile-time constant.
 template <Index R = group, class F>
 GN_INLINE void with_rows(Index rows, F f) {
     if constexpr (R > 0) {
@@ -153,7 +156,10 @@ GN_APART void measure_pairs(const Layer<S>& layer, Index row, Index lane, const 
     });
 }
 
-// All pairs, into layer.pairs; and the sample, if there is one, with the last group, whose rows meet every lane.
+// ---- all neurons ------------------------------------------------------------------------------------
+
+// All pairs, into layer.pairs, and the sample if there is one. It is measured together with the last rows,
+// which are the only ones measured against all lanes.
 template <class S>
 void measure(const Layer<S>& layer, const typename S::number* x) {
     for (Index row = 0; row < layer.K; row += group)
@@ -167,7 +173,7 @@ void measure(const Layer<S>& layer, const typename S::number* x) {
         });
 }
 
-// Call f on each dimension, and with which of four sums it belongs to, that need not wait for each other.
+// Call f(dimension, which of four sums) for each dimension. The four sums do not depend on each other.
 template <class F>
 GN_INLINE void for_dimensions(Index D, F f) {
     Index d = 0;
@@ -192,7 +198,7 @@ void measure_sample(const Layer<S>& layer, const typename S::number* x) {
     }
 }
 
-// The same for one center with contiguous dimensions: lane k holds sum[k], so the bits are the same.
+// The same for one center with contiguous dimensions. Lane k is sum[k] above: the same bits.
 template <class S>
 GN_INLINE typename S::number measure_center(Index D, const typename S::number* center,
                                             const typename S::number* x) {

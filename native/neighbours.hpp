@@ -1,28 +1,30 @@
-// Equation 1 for many neurons most of which are too far apart to have a weight: those need not even be
-// measured. For each vector of neurons there is a list of all that are near any of them, and a little
-// beyond; it holds until some neuron has moved half of that little from where it was when listed. The pairs
-// left out have no weight in `steps.hpp` either, and all sums go on in the same order: the same bits.
+// Equation 1 for many neurons if most pairs are too far apart to have a weight.
+//
+// Each vector of neurons has a list of all neurons within reach of any of them. The reach includes a margin:
+// lists are valid until a neuron has moved by half the margin. Only listed pairs are measured. All other pairs
+// have weight 0 in `steps.hpp`, and sums are in the same order, so the bits are the same.
 #pragma once
 
 #include "steps.hpp"
 
 namespace gaussian_neurons::GN_ISA {
 
-constexpr Index fewest_for_lists = 32;   // neurons
-constexpr double little = 1;            // in square roots of the largest width
-constexpr double worth_it = 0.4;        // of all vectors and neurons, at most, in the lists
-constexpr Index shortest_life = 8;       // samples that lists should have served
-constexpr Index until_next_try = 512;    // samples
+constexpr Index fewest_for_lists = 32;  // neurons
+constexpr double margin = 1;            // in square roots of the largest width
+constexpr double fullest = 0.4;         // lists with a larger share of all vectors and neurons are not used
+constexpr double head_start = 0.125;    // part of all vectors that may be over that share
+constexpr Index shortest_life = 8;      // samples; lists that are valid for fewer are not made again at once
+constexpr Index until_next_try = 512;   // samples
 
 template <class S>
 struct Neighbours {
     using T = typename S::number;
     static constexpr Index L = S::lanes;
 
-    T* at;           // (numbers,)      the centers when they were listed
-    T* weights;      // (K + group, L)  of the vector of neurons at hand
+    T* at;           // (numbers,)      the centers when the lists were made
+    T* weights;      // (K + group, L)  of one vector of neurons
     int32_t* list;   // (lanes / L, K)  neurons near each vector of neurons
-    int32_t* count;  // (lanes / L,)    how many
+    int32_t* count;  // (lanes / L,)    length of each list
     bool listed = false;
     Index served = 0, wait = 0;
 
@@ -39,7 +41,7 @@ struct Neighbours {
         count = list + layer.lanes / L * layer.K;
     }
 
-    // Whether this sample may be learned by lists, which are made anew where they are too old.
+    // Whether lists can be used for this sample. Makes them again if they are no longer valid.
     bool hold(const Layer<S>& layer) {
         if (listed && !stayed(layer)) {
             listed = false;
@@ -56,7 +58,7 @@ struct Neighbours {
     }
 
 private:
-    // Add those of R neurons that are near to any of one vector of lanes to a list of n.
+    // Append those of R neurons that are near to any neuron of one vector to a list of n.
     template <Index R>
     GN_APART static Index append(const Layer<S>& layer, Index row, Index lane, T most, int32_t* near, Index n) {
         measure_tile<S, false>(layer, Consecutive<R>{row}, lane, nullptr, [&](const auto& pairs) GN_INLINED {
@@ -69,16 +71,16 @@ private:
         return n;
     }
 
-    // The square of a distance, in the largest width.
+    // The square of a distance in square roots of the largest width.
     static T squared(const Layer<S>& layer, double root) { return T(root * root) / layer.least_inverse; }
 
     bool stayed(const Layer<S>& layer) const {
-        const T most = squared(layer, 0.5 * little);
+        const T most = squared(layer, 0.5 * margin);
         for (Index lane = 0; lane < layer.lanes; lane += L) {
-            const Index place = layer.place(lane);
+            Index place = layer.place(lane);
             typename S::vector sum = {};
-            for (Index d = 0; d < layer.D; ++d) {
-                auto way = load<S>(layer.centers + place + d * layer.pitch) - load<S>(at + place + d * layer.pitch);
+            for (Index d = 0; d < layer.D; ++d, place += layer.pitch) {
+                auto way = load<S>(layer.centers + place) - load<S>(at + place);
                 sum += way * way;
             }
             if (!all_below<S>(sum, most)) return false;
@@ -87,7 +89,7 @@ private:
     }
 
     bool make(const Layer<S>& layer) {
-        constexpr double reach = 7.0711 + little + 0.01;  // the root of `far`, the little, and rounding
+        constexpr double reach = 7.0711 + margin + 0.01;  // root of `far`, margin, rounding errors
         static_assert(7.0711 * 7.0711 > far);
         const T most = squared(layer, reach);
         Index all = 0;
@@ -96,17 +98,18 @@ private:
             Index n = 0;
             for (Index row = 0; row < layer.K; row += group)
                 with_rows(layer.K - row, [&](auto R) { n = append<R()>(layer, row, lane, most, near, n); });
-            if (n == 0) near[n++] = int32_t(lane);  // a neuron has no weight to itself
+            if (n == 0) near[n++] = int32_t(lane);  // never empty; the weight of a neuron to itself is 0
             count[lane / L] = int32_t(n);
             all += n;
-            if (double(all) > worth_it * double(layer.K) * double(layer.lanes / L)) return false;
+            if (double(all) > fullest * double(layer.K) * (lane / L + 1 + layer.lanes / L * head_start))
+                return false;
         }
         for (Index i = 0; i < layer.numbers; ++i) at[i] = layer.centers[i];
         return true;
     }
 };
 
-// The neurons of a list that push one vector of lanes.
+// The neurons j of a list, for one vector of lanes: see Pushers.
 template <class S>
 struct ListedPushers {
     const Layer<S>& layer;
@@ -120,7 +123,7 @@ struct ListedPushers {
     }
 };
 
-// The weights of R neurons of a list to one vector of lanes.
+// The weights of R neurons of a list and one vector of lanes.
 template <bool Sample, Index R, class S, class Weigh>
 GN_APART void weigh_listed(const Layer<S>& layer, const Weigh weigh, const int32_t* list, Index lane,
                            const typename S::number* x, typename S::number* to) {

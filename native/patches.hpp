@@ -1,4 +1,4 @@
-// Random patches, and the means and widths of neighbouring ones, out of images.
+// Random patches of images, and means and widths of neighbouring patches.
 #pragma once
 
 #include "random.hpp"
@@ -8,8 +8,8 @@ namespace gaussian_neurons::GN_ISA {
 
 typedef float LooseFloats __attribute__((vector_size(GN_VECTOR_BYTES), aligned(4), may_alias));
 
-constexpr Index at_once = 16;        // samples whose places are found, and fetched, together
-constexpr Index virtual_lanes = 16;  // sums are taken along so many lanes, whatever a vector has
+constexpr Index at_once = 16;        // samples in a batch
+constexpr Index virtual_lanes = 16;  // lanes of a sum; the bits do not depend on the lanes of a vector
 
 struct Place {
     Index image, row, column;
@@ -17,13 +17,13 @@ struct Place {
 
 GN_INLINE Index scaled(uint32_t word, Index count) { return Index(uint64_t(word) * uint64_t(count) >> 32); }
 
-// Where windows of `side` x `side` pixels lie, for samples [first, first + at_once).
+// The places of windows of `side` x `side` pixels for samples [first, first + at_once).
 GN_INLINE void find_places(const Images& images, Index side, uint64_t seed, uint64_t first, Place* places) {
     const uint64_t count = images.chosen ? images.n_chosen : images.n;
     for (Index t = 0; t < at_once; t += lanes) {
         Block block = blocks_of_samples(seed, Purpose::place, first + t, 0);
         for (Index l = 0; l < lanes; ++l) {
-            // 64 bits for the image: (high 2^32 + low) count / 2^64, rounded down
+            // the image from 64 bits: (high 2^32 + low) count / 2^64, rounded down
             uint64_t low = block.word[0][l] * count >> 32;
             Index image = Index((block.word[1][l] * count + low) >> 32);
             places[t + l] = {images.chosen ? Index(images.chosen[image]) : image,
@@ -50,7 +50,7 @@ GN_INLINE T value_of(uint8_t pixel, const T* scale) { return scale[pixel]; }
 template <class T>
 GN_INLINE T value_of(float pixel, const T*) { return T(pixel); }
 
-// Copy the window of `side` x `side` pixels at a place, row after row.
+// Copy the window of `side` x `side` pixels at a place, row by row.
 template <class T, class Pixel>
 GN_INLINE void copy_window(const Images& images, const Place& place, Index side, const T* scale, T* to) {
     const Pixel* from = pixels_at<Pixel>(images, place);
@@ -67,8 +67,7 @@ struct Scale {
     }
 };
 
-// Calls visit(sample, place) for each of n samples, a batch at a time; while it is at one batch, the pixels
-// of the next are on their way.
+// Call visit(sample, place) for each of n samples, in batches. The pixels of the next batch are prefetched.
 template <class Pixel, class Visit>
 GN_INLINE void for_each_place(const Images& images, Index side, uint64_t seed, uint64_t first, Index n,
                               Visit visit) {
@@ -103,11 +102,11 @@ void patches(const Images& images, Index size, uint64_t seed, uint64_t first, In
         patches_of<T, uint8_t>(images, size, seed, first, n, out);
 }
 
-// ---- neighbourhoods --------------------------------------------------------------------------------
+// ---- neighbourhoods ---------------------------------------------------------------------------------
 
 constexpr Index rounded_up(Index n, Index step) { return (n + step - 1) / step * step; }
 
-// Where the parts of one neighbourhood lie in the scratch space, each with room for a vector more.
+// The layout of one neighbourhood in the workspace. Each part is followed by space for one more vector.
 struct Neighbourhood {
     const Index size, channels;
     const Index D = size * size * channels;
@@ -124,25 +123,25 @@ struct Neighbourhood {
     float* samples() const { return work + samples_at; }  // (9, padded)
     float* normals() const { return work + normals_at; }  // (9, D)
     float* mean() const { return work + mean_at; }        // (padded,)
-    // (padded,) all bits set where there is a pixel, none in the padding
+    // (padded,) a mask: all bits are set for pixels, none in the padding
     uint32_t* real() const { return reinterpret_cast<uint32_t*>(work + real_at); }
 };
 
 inline Index neighbourhoods_workspace(Index size, Index channels) { return Neighbourhood{size, channels}.total; }
 
-// The nine patches of the window, side by side: patch 3 dy + dx lies dy rows down and dx to the right.
+// Copy the nine patches of the window: patch 3 dy + dx begins at row dy, column dx.
 GN_INLINE void spread_window(const Neighbourhood& at) {
     const Index row = at.size * at.channels, window_row = (at.size + 2) * at.channels;
     for (Index i = 0; i < 9; ++i) {
         const float* from = at.window() + i / 3 * window_row + i % 3 * at.channels;
         float* to = at.samples() + i * at.padded;
         for (Index r = 0; r < at.size; ++r, from += window_row, to += row)
-            for (Index k = 0; k < row; k += lanes)  // whole vectors: the next row overwrites what is too much
+            for (Index k = 0; k < row; k += lanes)  // whole vectors: the next row overwrites the excess
                 *reinterpret_cast<LooseFloats*>(to + k) = *reinterpret_cast<const LooseFloats*>(from + k);
     }
 }
 
-// Adds the noise, leaves the mean of the nine, and returns sigma_x = 2/9 sum |s_i - mean|^2.
+// Add the noise, store the mean of the nine patches, return sigma_x = 2/9 sum |s_i - mean|^2.
 GN_INLINE float measure(const Neighbourhood& at, float noise) {
     constexpr Index parts = virtual_lanes / lanes;
     Floats sums[parts] = {};

@@ -1,7 +1,7 @@
-// Counter-based random numbers: number (seed, sample, block, purpose) is a function of those alone.
+// Counter-based random numbers: a number depends on (seed, sample, block, purpose) only.
 //
-// Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011) on as many lanes as a
-// vector has. Whatever the lanes, the numbers are the same: sixteen blocks make a group, wherever they run.
+// Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011), one counter in each lane.
+// The numbers do not depend on the number of lanes: they are always drawn in groups of sixteen blocks.
 #pragma once
 
 #include "lanes.hpp"
@@ -18,8 +18,8 @@ typedef uint64_t Longs __attribute__((vector_size(GN_VECTOR_BYTES)));
 typedef int32_t Integers __attribute__((vector_size(GN_VECTOR_BYTES)));
 
 constexpr Index lanes = Single::lanes;
-constexpr Index group_blocks = 16;                // blocks that are drawn together ...
-constexpr Index group_numbers = 4 * group_blocks;  // ... and the numbers that they give
+constexpr Index group_blocks = 16;                 // blocks in a group
+constexpr Index group_numbers = 4 * group_blocks;  // numbers in a group
 
 GN_INLINE Words all_words(uint32_t value) { return value + Words{}; }
 
@@ -29,7 +29,7 @@ GN_INLINE Words count_lanes() {
     return lane;
 }
 
-// The products of the lower halves of each 64 bits.
+// The products of the lower 32 bits of each 64-bit lane.
 GN_INLINE Longs multiply_low_halves(Longs a, Longs b) {
 #if GN_VECTOR_BYTES == 64
     return (Longs)_mm512_mul_epu32((__m512i)a, (__m512i)b);
@@ -46,8 +46,8 @@ struct Block {
     Words word[4];
 };
 
-// One round on counters whose words stand in the lower halves of 64 bits. What gathers in the upper halves
-// never comes down: the products ignore it.
+// One round on counters with one word in the lower 32 bits of each 64-bit lane. The upper 32 bits are
+// arbitrary: the products ignore them.
 GN_INLINE void philox_round(Longs* c, uint32_t key_0, uint32_t key_1) {
     Longs first = multiply_low_halves(c[0], 0xD2511F53ull + Longs{});
     Longs third = multiply_low_halves(c[2], 0xCD9E8D57ull + Longs{});
@@ -59,7 +59,7 @@ GN_INLINE void philox_round(Longs* c, uint32_t key_0, uint32_t key_1) {
 
 GN_INLINE Block philox(Block counter, uint64_t seed) {
     uint32_t key_0 = uint32_t(seed), key_1 = uint32_t(seed >> 32);
-    Longs even[4], odd[4];  // the even lanes, and the odd ones
+    Longs even[4], odd[4];  // the even and the odd lanes
     GN_UNROLL
     for (int i = 0; i < 4; ++i) {
         even[i] = (Longs)counter.word[i];
@@ -94,14 +94,14 @@ GN_INLINE Floats square_root(Floats x) {
 template <int n>
 GN_INLINE Floats polynomial(const float (&coefficients)[n], Floats x) {
     Floats p = splat<Single>(coefficients[n - 1]);
-GN_UNROLL
+    GN_UNROLL
     for (int k = n - 2; k >= 0; --k) p = p * x + coefficients[k];
     return p;
 }
 
 // log(u) for u in (0, 1], with a relative error below 4e-7; exactly 0 at 1.
 GN_INLINE Floats log_of_part(Floats u) {
-    // log(1 + f) = f + f^2 (f p(f) - 1/2) on [1/sqrt(2) - 1, sqrt(2) - 1]: minimax, 2.6e-7
+    // log(1 + f) = f + f^2 (f p(f) - 1/2) on [1/sqrt(2) - 1, sqrt(2) - 1], minimax: relative error 2.6e-7
     constexpr float p[] = {0.33334246f, -0.24983266f, 0.19924507f, -0.1713714f, 0.16024357f, -0.10191646f};
     constexpr int32_t sqrt_half = 0x3f3504f3;
     Integers exponent = ((Integers)u - sqrt_half) >> 23;
@@ -114,14 +114,14 @@ struct Pair {
     Floats first, second;
 };
 
-// Two normal numbers out of two words (Box and Muller): a radius and an angle.
+// Two normal numbers from two words, by the method of Box and Muller: a radius and an angle.
 GN_INLINE Pair normal_pair(Words for_radius, Words for_angle) {
-    // minimax on [-pi/4, pi/4]: relative errors 4e-9 and 8e-8
+    // on [-pi/4, pi/4], minimax: relative errors 4e-9 and 8e-8
     constexpr float sine[] = {1.0f, -0.16666655f, 0.008332161f, -1.9515284e-4f};
     constexpr float cosine[] = {1.0f, -0.5f, 0.041661073f, -0.0013648714f};
     Floats u = __builtin_convertvector((Integers)((for_radius >> 8) + 1), Floats) * 0x1p-24f;
     Floats radius = square_root(-2.0f * log_of_part(u));
-    // The two upper bits are a quarter turn, the others an angle from -1/8 to 1/8 turn.
+    // The two upper bits are the quarter of the circle, the others an angle from -pi/4 to pi/4.
     Integers rest = (Integers)(for_angle << 2) >> 8;
     Floats angle = __builtin_convertvector(rest, Floats) * 0x1.921fb6p-24f;  // pi/4 / 2^23
     Floats square = angle * angle;
@@ -132,7 +132,7 @@ GN_INLINE Pair normal_pair(Words for_radius, Words for_angle) {
     return {radius * (Floats)((Words)first ^ sign_first), radius * (Floats)((Words)second ^ sign_second)};
 }
 
-// `groups` groups of normal numbers of one sample, as floats of mean 0 and variance 1.
+// Groups of normal numbers of one sample, with mean 0 and variance 1.
 GN_INLINE void normals_of_sample(uint64_t seed, uint32_t purpose, uint64_t sample, Index groups,
                                  float* out) {  // OUT (groups * group_numbers,)
     const Words lane = count_lanes();
@@ -150,7 +150,7 @@ GN_INLINE void normals_of_sample(uint64_t seed, uint32_t purpose, uint64_t sampl
     }
 }
 
-// One block for each of `lanes` samples from `first` on.
+// One block for each of the `lanes` samples from `first` on.
 GN_INLINE Block blocks_of_samples(uint64_t seed, uint32_t purpose, uint64_t first, uint32_t block) {
     Words low, high;
     for (Index l = 0; l < lanes; ++l) {

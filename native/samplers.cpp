@@ -1,5 +1,5 @@
-// The samplers of one instruction set. Compiled once for each, with GN_ISA naming it, and without
-// contraction of a * b + c: so that every one gives the same bits.
+// The samplers of one instruction set. This file is compiled once for each (GN_ISA), without contraction of
+// a * b + c, so that all of them give the same bits.
 #include "patches.hpp"
 
 namespace gaussian_neurons::GN_ISA {

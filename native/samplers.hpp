@@ -1,4 +1,4 @@
-// What one build of the samplers offers, whatever its instruction set: the same bits from each.
+// The samplers that are compiled once for each instruction set. All of them give the same bits.
 #pragma once
 
 #include <stdint.h>
@@ -7,7 +7,7 @@
 
 namespace gaussian_neurons {
 
-// What a random number is for: the last word of its counter.
+// What a random number is used for: the last word of its counter.
 enum Purpose : uint32_t { place = 0, noise = 1, shuffle = 2, synthetic = 3 };
 
 struct Images {
@@ -19,7 +19,7 @@ struct Images {
 };
 
 struct Samplers {
-    // Words of samples [first, first + n): block k / 4 of Philox, word k mod 4.
+    // Random words of samples [first, first + n): word k is word k mod 4 of Philox block k / 4.
     void (*words)(uint64_t seed, uint32_t purpose, uint64_t first, Index n, Index per_sample,
                   uint32_t* out);  // OUT (n, per_sample)
     // Normal numbers of samples [first, first + n).
@@ -32,7 +32,7 @@ struct Samplers {
                            float* out);  // OUT (n, size * size * channels)
     void (*patches_double)(const Images& images, Index size, uint64_t seed, uint64_t first, Index n,
                            double* out);
-    // Mean and width of nine neighbouring patches, noise on every pixel of each.
+    // Mean and width of nine neighbouring patches, with noise on every pixel of each.
     Index (*neighbourhoods_workspace)(Index size, Index channels);
     void (*neighbourhoods)(const Images& images, Index size, float noise, uint64_t seed, uint64_t first,
                            Index n,

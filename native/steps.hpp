@@ -1,4 +1,4 @@
-// Equations 1 and 2: the steps that centers and widths take, once the pairs are weighed.
+// Equations 1 and 2: the steps of centers and widths, given the weights of all pairs.
 #pragma once
 
 #include "weighing.hpp"
@@ -7,7 +7,7 @@ namespace gaussian_neurons::GN_ISA {
 
 constexpr Index tile_steps = GN_VECTOR_REGISTERS / 2;  // dimensions times vectors in a tile of steps
 
-// What multiplies x - mu_i in the step of neuron i.
+// eta f_i(x) / sigma_i, the factor of x - mu_i.
 template <class V, class S>
 GN_INLINE typename V::vector pull_of(const Layer<S>& layer, Rule rule, Index lane) {
     auto inverse = load<V>(layer.inverse + lane);
@@ -15,7 +15,7 @@ GN_INLINE typename V::vector pull_of(const Layer<S>& layer, Rule rule, Index lan
     return typename S::number(rule.learning_rate) * inverse * response;
 }
 
-// The neurons of a block that push lanes: calls f(where its center is, its weights to the lanes) for each.
+// The neurons j of a block: each() calls f(place of the center, weights) for those with a weight.
 template <class S>
 struct Pushers {
     const Layer<S>& layer;
@@ -34,16 +34,17 @@ struct Pushers {
     }
 };
 
-// A center after its step: mu + pull (x - mu) + sum_j w_j mu_j - push mu.
+// A center after its step: mu + pull (x - mu) + sum_j w_j mu_j - mu sum_j w_j.
 template <class L, class T>
 GN_INLINE L stepped(L center, L pull, T x, L sum, L push) {
     return center + (pull * (x - center) + (sum - push * center));
 }
 
-// A few dimensions of the neurons in a few vectors V: the whole step; or, where these are not all their pushers,
-// sum_j w_ij mu_j and sum_j w_ij, added to what layer.moved and layer.push hold.
+// Some dimensions of the neurons in some vectors V. If `Whole`, `pushers` are all neurons j and the step is
+// completed. Otherwise sum_j w_ij mu_j and sum_j w_ij are added to layer.moved and layer.push.
 template <bool Whole, class V, Index Dims, Index Vectors, class S, class From>
-GN_APART void move_tile(const Layer<S>& layer, const From& pushers, Index dim, Index lane, const typename S::number* x) {
+GN_APART void move_tile(const Layer<S>& layer, const From& pushers, Index dim, Index lane,
+                        const typename S::number* x) {
     using T = typename S::number;
     using Lanes = typename V::vector;
     constexpr Index L = V::lanes;
@@ -90,7 +91,7 @@ GN_APART void move_tile(const Layer<S>& layer, const From& pushers, Index dim, I
     }
 }
 
-// The tile of just so many dimensions.
+// Call move_tile with the number of dimensions as a compile-time constant.
 template <bool Whole, class V, Index Vectors, Index Dims, class S, class From>
 GN_INLINE void move_dims(const Layer<S>& layer, const From& pushers, Index dims, Index dim, Index lane,
                          const typename S::number* x) {
@@ -106,7 +107,7 @@ template <bool Whole, class V, Index Vectors, class S, class From>
 GN_INLINE void move_lanes(const Layer<S>& layer, const From& pushers, Index lane, const typename S::number* x) {
     constexpr Index most = tile_steps / Vectors;
     Index tiles = (layer.D + most - 1) / most;
-    for (Index t = 0; t < tiles; ++t) {  // as even as D allows: a lone last dimension would be slow
+    for (Index t = 0; t < tiles; ++t) {  // tiles of nearly equal size: one of a single dimension would be slow
         Index dim = t * layer.D / tiles, end = (t + 1) * layer.D / tiles;
         move_dims<Whole, V, Vectors, most>(layer, pushers, end - dim, dim, lane, x);
     }
@@ -122,7 +123,7 @@ GN_INLINE void move_all(const Layer<S>& layer, const Pushers<S>& pushers, Index 
     for (; lane < end; lane += N::lanes) move_lanes<Whole, N, 1>(layer, pushers, lane, x);
 }
 
-// Equation 1 where all pairs fit into one block.
+// Equation 1 if all pairs fit into one block.
 template <bool Measured, class S, class Weigh>
 void learn_block(Layer<S>& layer, Rule rule, const Weigh& weigh, const typename S::number* x) {
     Block<S> here{layer.weights};
@@ -137,7 +138,7 @@ void learn_block(Layer<S>& layer, Rule rule, const Weigh& weigh, const typename 
     layer.step();
 }
 
-// Equation 1 in blocks. The order of them is such that each neuron meets all others in their order.
+// Equation 1 in blocks, ordered so that every sum over j is in the order of j.
 template <bool Measured, class S, class Weigh>
 void learn_blocks(Layer<S>& layer, Rule rule, const Weigh& weigh, const typename S::number* x) {
     using T = typename S::number;
@@ -176,8 +177,8 @@ GN_INLINE void learn_centers(Layer<S>& layer, Rule rule, const Weigh& weigh, con
         learn_blocks<Measured>(layer, rule, weigh, x);
 }
 
-// The first half of Equation 1 alone, mu_i += eta f_i(x) / sigma_i (x - mu_i), for a sample that was measured;
-// and where the next one wants no more either, that one's distances in the same pass.
+// Equation 1 without repulsion, mu_i += eta f_i(x) / sigma_i (x - mu_i), for a sample that was measured. If
+// `Next`, the next sample is measured in the same pass.
 template <bool Next, class S>
 void attract(const Layer<S>& layer, Rule rule, const typename S::number* x, const typename S::number* next) {
     using V = typename S::vector;
@@ -197,16 +198,14 @@ void attract(const Layer<S>& layer, Rule rule, const typename S::number* x, cons
     }
 }
 
-// ---- Equation 2 -----------------------------------------------------------------------------------
-
-// sigma_i += eta_sigma max{f_x(mu_i) - 2 lambda sum_j f_j(mu_i), 0} f_i(mu_x) (sigma_x - sigma_i)
+// Equation 2: sigma_i += eta_sigma max{f_x(mu_i) - 2 lambda sum_j f_j(mu_i), 0} f_i(mu_x) (sigma_x - sigma_i)
 template <class S>
 void adapt(Layer<S>& layer, Rule rule, typename S::number sample_width) {
     using T = typename S::number;
     using V = typename S::vector;
-    if (sample_width == 0) return;  // f_x is 0 everywhere but at the sample itself
+    if (sample_width == 0) return;  // f_x is 0 everywhere except at the sample
     for (Index lane = 0; lane < layer.lanes; lane += S::lanes) {
-        V others = {}, equal = {};  // those at the same place are counted, so that their order is nothing
+        V others = {}, equal = {};  // neurons at the same place are summed apart: their order has no effect
         for (Index j = 0; j < layer.K; ++j) {
             V response = exp_of_negative<S>(-load<S>(layer.pairs + j * layer.rows + lane) *
                                             layer.inverse[j]);

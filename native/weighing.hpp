@@ -1,26 +1,22 @@
-// The passes over a layer that one sample costs, once for every lane width and precision:
+// The weights of pairs, w_ij = -eta lambda (f_i(mu_j) / sigma_i + f_j(mu_i) / sigma_j), for Equation 1:
 //
-//     measure   |mu_i - mu_j|^2 and |mu_i - x|^2
-//     weigh     w_ij = -eta lambda (f_i(mu_j) / sigma_i + f_j(mu_i) / sigma_j), symmetric
-//     move      mu_i += eta f_i(x) / sigma_i (x - mu_i) + sum_j w_ij (mu_j - mu_i)   (Equation 1)
+//     mu_i += eta f_i(x) / sigma_i (x - mu_i) + sum_j w_ij (mu_j - mu_i)
 //
-// and where widths are learned, `adapt` (Equation 2). `move` is a matrix product, sum_j w_ij mu_j less
-// mu_i sum_j w_ij: what that loses to cancellation is about the rounding of mu_i times sum_j w_ij, which
-// contains the learning rate and is small unless very many neurons overlap far from the origin.
+// The sum is computed as a matrix product, sum_j w_ij mu_j - mu_i sum_j w_ij (steps.hpp). The cancellation
+// error is about the rounding error of mu_i sum_j w_ij. This is small, since w_ij contains the learning rate,
+// unless very many neurons overlap far from the origin.
 //
-// Pairs are taken in blocks of neurons, so that their weights stay in the nearest cache however many
-// neurons there are. In a block, and of all blocks, those on and below the diagonal are measured and weighed;
-// the others are mirrored. Every sum over j goes on in the order of j, whatever the blocks are.
+// Weights are computed in blocks of pairs, so that they stay in the L1 cache for any number of neurons. Weights
+// are symmetric: those above the diagonal are mirror images. Sums over j are always in the order of j.
 //
-// Two neurons at the same place stay together, as they do in the reference: every number of the one is
-// computed from the same numbers in the same order as that of the other. So a pair without distance, as
-// every neuron makes with itself, has no weight: it would move neither. Nor has one that is about to fall
-// together, in the matrix product: the two would take part in each other's sums at different places, and the
-// rounding of all other terms would keep them apart. They push each other afterwards (`nudge`). And what is
-// made of two widths does not depend on which of the two comes first.
+// Two neurons with the same center and width must stay equal to the last bit, as in the reference. Therefore:
+//  - The formula for w_ij gives the same bits for w_ji.
+//  - A pair with distance 0 has weight 0. It would move neither neuron.
+//  - Neurons that nearly coincide have weight 0 in the matrix product. The two terms are at different positions
+//    of the two sums, so rounding would keep the neurons apart. Their repulsion is added last (`nudge`).
 //
-// Nor has a pair any weight whose responses are below exp(-far): 2e-22, which is beyond the precision of
-// numbers as large as a width's square root. Where that holds for a whole tile, it takes no part in what follows.
+// A pair with responses below exp(-far) = 2e-22 has weight 0: its effect is below the precision of numbers as
+// large as the square root of a width. Tiles with no other pairs are skipped.
 #pragma once
 
 #include "kernels.hpp"
@@ -31,13 +27,11 @@ namespace gaussian_neurons::GN_ISA {
 constexpr double far = 50;
 constexpr double far_power = -far * log2_e;
 
-// ---- w_ij and f_i(x) ------------------------------------------------------------------------------
-
 inline double repulsion(Rule rule) {
     return rule.inhibition * rule.learning_rate * double(rule.repulsion_every);
 }
 
-// The weights of pairs where all neurons have one width.
+// Weights if all neurons have the same width.
 template <class S>
 struct EqualWidths {
     using T = typename S::number;
@@ -52,7 +46,7 @@ struct EqualWidths {
     }
 };
 
-// The weights of pairs where each neuron has its own.
+// Weights if each neuron has its own width.
 template <class S>
 struct OwnWidths {
     using T = typename S::number;
@@ -71,7 +65,7 @@ struct OwnWidths {
     }
 };
 
-// The weights of a block of pairs, rows j and lanes i, and a bit for each of its squares that holds any.
+// The weights of a block of pairs, rows j and lanes i, and a bit for each square with any weight that is not 0.
 template <class S>
 struct Block {
     using T = typename S::number;
@@ -84,7 +78,7 @@ struct Block {
         for (Index k = 0; k < lanes; k += group) squares |= any ? bit(row, lane + k) : 0;
     }
 
-    // Whether any of these rows of a group push any of these lanes. Within the block, both.
+    // Whether a group of rows has any weight for these lanes. Both are counted from the start of the block.
     template <Index Lanes>
     GN_INLINE bool any(Index row, Index lane) const {
         constexpr Index wide = (Lanes + group - 1) / group;
@@ -92,17 +86,16 @@ struct Block {
     }
 };
 
-// Some neurons of a tile are about to fall together, or have: keep what these pairs add to each other's steps,
-// and take their weights out.
+// For pairs of a tile that nearly coincide: add their repulsion to layer.nudges and set their weights to 0.
 template <class V, Index R, template <Index> class Rows, class S>
-GN_APART void nudge(const Layer<S>& layer, typename V::vector (&weights)[group],
-                                     const Rows<R>& rows, Index lane, const typename V::vector (&pairs)[R]) {
+GN_APART void nudge(const Layer<S>& layer, typename V::vector (&weights)[group], const Rows<R>& rows, Index lane,
+                    const typename V::vector (&pairs)[R]) {
     for (Index r = 0; r < R; ++r)
         for (Index k = 0; k < V::lanes; ++k) {
             if (!(pairs[r][k] < layer.near)) continue;
             auto weight = weights[r][k];
             weights[r][k] = 0;
-            if (pairs[r][k] == 0 || lane + k >= rows[r]) continue;  // or padding, or the same pair once more
+            if (pairs[r][k] == 0 || lane + k >= rows[r]) continue;  // or padding, or a pair seen twice
             Index mine = layer.place(lane + k), theirs = layer.place(rows[r]);
             for (Index d = 0; d < layer.D; ++d, mine += layer.pitch, theirs += layer.pitch) {
                 auto step = weight * (layer.centers[theirs] - layer.centers[mine]);
@@ -113,7 +106,7 @@ GN_APART void nudge(const Layer<S>& layer, typename V::vector (&weights)[group],
         }
 }
 
-// The weights of a tile of R rows at one vector of lanes, zeros in the others; whether there are any.
+// The weights of a tile, 0 in the rows from R on. Returns whether any pair is near enough to have a weight.
 template <class V, Index R, template <Index> class Rows, class S, class Weigh>
 GN_INLINE bool weigh_tile(const Layer<S>& layer, const Weigh& weigh, const Rows<R>& rows, Index lane,
                           const typename V::vector (&pairs)[R], typename V::vector (&weights)[group]) {
@@ -130,7 +123,7 @@ GN_INLINE bool weigh_tile(const Layer<S>& layer, const Weigh& weigh, const Rows<
     GN_UNROLL
     for (Index r = R; r < group; ++r) weights[r] = typename V::vector{};
     if (!all_below<V>(-nearest, -layer.near)) {
-        typename V::vector changed[group];  // by way of memory, which the others need not take
+        typename V::vector changed[group];  // a copy in memory, so that `weights` can stay in registers
         copy_rows<V>(changed, weights);
         nudge<V>(layer, changed, rows, lane, pairs);
         copy_rows<V>(weights, changed);
@@ -138,17 +131,18 @@ GN_INLINE bool weigh_tile(const Layer<S>& layer, const Weigh& weigh, const Rows<
     return true;
 }
 
-// A block of weights, and its mirrored one, which is the same on the diagonal. Rows from b on, lanes from a on.
+// The block of weights with rows from b on and lanes from a on, and its mirror image. On the diagonal both are
+// the same block.
 template <class S>
 struct Blocks {
     Index b, a;
     Block<S>&here, &there;
 };
 
-// How the squares of distances of a tile come about: measured, with or without the sample's; or before.
+// Where the distances of a tile come from: measured now, measured now with the sample, or measured before.
 enum class Source { measured, with_sample, before };
 
-// The weights of R rows at one vector of lanes, and mirrored.
+// The weights of R rows and one vector of lanes, and their mirror image.
 template <class V, Source From, Index R, class S, class Weigh>
 GN_APART void weigh_at(const Layer<S>& layer, const Weigh weigh, const Blocks<S> blocks, Index row, Index lane,
                        const typename S::number* x) {
@@ -170,8 +164,7 @@ GN_APART void weigh_at(const Layer<S>& layer, const Weigh weigh, const Blocks<S>
         measure_tile<V, From == Source::with_sample>(layer, rows, lane, x, use);
 }
 
-// The weights of the neurons j from b on to the neurons i from a on, a <= b, and, in the last rows, the
-// distances of the sample.
+// All weights of a block, a <= b. The last rows also measure the sample.
 template <bool Measured, class S, class Weigh>
 void weigh_block(const Layer<S>& layer, const Weigh& weigh, const Blocks<S>& blocks, const typename S::number* x) {
     constexpr Source usual = Measured ? Source::before : Source::measured;

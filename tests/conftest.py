@@ -1,4 +1,4 @@
-"""What several tests share: the real data, where it is, and interrupts that arrive."""
+"""Shared by all tests: hypothesis settings, the real data, a browser, interrupts."""
 
 import gc
 import os
@@ -15,14 +15,14 @@ from gaussian_neurons.datasets import mnist as load_mnist
 settings.register_profile("steady", deadline=None, derandomize=True, max_examples=40)
 settings.load_profile("steady")
 
-# A shell lets what it starts in the background ignore Ctrl-C, which several tests send.
+# A process that a shell starts in the background ignores Ctrl-C, which several tests send.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 PLACES = (os.environ.get("GAUSSIAN_NEURONS_DATA"), Path(__file__).parents[2] / "shared" / "data")
 
 
 def data_directory(folder: str) -> Path:
-    """Where the real data is that lies in such a folder; without it, the test is skipped."""
+    """The directory that contains such a folder of real data; without it, the test is skipped."""
     for place in filter(None, PLACES):
         if (Path(place) / folder).is_dir():
             return Path(place)
@@ -37,7 +37,7 @@ def mnist() -> ImageSet:
 
 @pytest.fixture(scope="package")
 def browser():
-    """A real one; without it, the test is skipped."""
+    """A real browser; without it, the test is skipped."""
     playwright = pytest.importorskip("playwright.sync_api")
     with playwright.sync_playwright() as engine:
         own = engine.chromium.executable_path
@@ -51,7 +51,7 @@ def browser():
 
 @pytest.fixture(autouse=True)
 def interrupts_are_not_swallowed():
-    """What hypothesis hooks into the garbage collector is Python code whose interrupts Python ignores."""
+    """Remove the hook of hypothesis from the garbage collector: Python ignores interrupts in it."""
     hooks = gc.callbacks[:]
     gc.callbacks.clear()
     yield

@@ -1,10 +1,7 @@
-"""GaussianNeurons: scikit-learn's contract, the attributes, streams, interrupts, bad input."""
+"""GaussianNeurons: scikit-learn's contract, the attributes, copies, bad input."""
 
 import copy
 import pickle
-import signal
-import threading
-import time
 
 import numpy as np
 import pandas as pd
@@ -16,13 +13,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from gaussian_neurons import GaussianNeurons, Neurons
-from gaussian_neurons.clustering import ladder
+from gaussian_neurons import GaussianNeurons
 from gaussian_neurons.learning import native, reference
+from gaussian_neurons.learning.rule import Rule
+from tests.runs import same
 
 
 def blobs(n: int = 3000, seed: int = 0, dtype: type = np.float64) -> tuple[np.ndarray, np.ndarray]:
-    """Four round clusters in the unit square, and a little noise of its own."""
+    """Four round clusters in the unit square, and their labels."""
     random = np.random.default_rng(seed)
     labels = random.integers(4, size=n)
     places = np.array([[0.2, 0.2], [0.2, 0.8], [0.8, 0.2], [0.8, 0.8]])
@@ -34,23 +32,17 @@ def model() -> GaussianNeurons:
     return GaussianNeurons(12, width=0.05, domain=(0, 1), random_state=0).fit(blobs()[0])
 
 
-def state(model: GaussianNeurons) -> list:
-    """Everything that learning may change."""
-    names = ("centers_", "widths_", "initial_centers_", "learned_", "n_samples_seen_")
-    return [np.copy(getattr(model, name)) for name in names]
-
-
-def assert_same(one: GaussianNeurons, other: GaussianNeurons) -> None:
-    for a, b in zip(state(one), state(other), strict=True):
-        np.testing.assert_array_equal(a, b)
-
-
-@parametrize_with_checks([GaussianNeurons(random_state=0), GaussianNeurons(3, width=2.0, init="samples")])
+@parametrize_with_checks(
+    [
+        GaussianNeurons(8, max_samples=2000, random_state=0),
+        GaussianNeurons(3, width=2.0, init="samples", max_samples=5000),
+    ]
+)
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
 
 
-def test_it_finds_four_clusters_and_says_so(model):
+def test_four_clusters_are_found(model):
     X, labels = blobs()
     assert model.n_clusters_ == 4 == len(model.cluster_centers_) == model.learned_.sum()
     np.testing.assert_array_equal(model.cluster_centers_, model.centers_[model.learned_])
@@ -81,7 +73,7 @@ def test_a_width_of_three_times_the_squared_spread_finds_the_clusters(D):
     )
 
 
-def test_a_row_out_of_reach_belongs_to_no_cluster(model):
+def test_a_row_far_from_all_clusters_belongs_to_none(model):
     assert model.predict([[5.0, 5.0]]) == [-1]
     assert model.score_samples([[5.0, 5.0]]) < np.log(1e-3) < model.score_samples([[0.2, 0.2]])
 
@@ -102,9 +94,9 @@ def test_partial_fit_is_the_rule_row_by_row():
     X = blobs(500)[0]
     given = {"width": 0.05, "domain": (0, 1), "learning_rate": 0.003, "inhibition": 0.3}
     model = GaussianNeurons(6, random_state=0, **given).partial_fit(X)
-    by_hand = Neurons.at(model.initial_centers_, 0.05)
-    reference.learn(by_hand, X, inhibition=0.3, learning_rate=0.003)
-    np.testing.assert_allclose(model.centers_, by_hand.centers, rtol=1e-10)
+    start, widths = model.initial_centers_, np.full(6, 0.05)
+    expected, _ = reference.learn(start, widths, X, None, Rule(0.003, 0.3), 0)
+    np.testing.assert_allclose(model.centers_, expected, rtol=1e-10)
 
 
 def test_widths_follow_those_of_the_samples():
@@ -117,40 +109,40 @@ def test_widths_follow_those_of_the_samples():
 def test_automatic_rate_is_a_tenth_of_the_width():
     X = blobs(300)[0]
     auto = GaussianNeurons(6, width=0.008, domain=(0, 1), random_state=0).partial_fit(X)
-    told = GaussianNeurons(6, width=0.008, domain=(0, 1), learning_rate=0.0008, random_state=0).partial_fit(X)
-    np.testing.assert_allclose(auto.centers_, told.centers_, rtol=1e-12)
+    given = GaussianNeurons(6, width=0.008, domain=(0, 1), learning_rate=0.0008, random_state=0).partial_fit(
+        X
+    )
+    np.testing.assert_allclose(auto.centers_, given.centers_, rtol=1e-12)
 
 
-def test_before_the_first_data_is_complete_there_is_an_answer():
+def test_a_model_answers_before_its_first_data_is_complete():
     X, labels = blobs(5000)
     model = GaussianNeurons(12, random_state=0).partial_fit(X[:400])
     assert model.n_samples_seen_ == 400
     assert model.centers_.shape == (12, 2)
     early = model.predict(X[:400])
     assert adjusted_rand_score(labels[:400], early) > 0.3
-    assert_same(GaussianNeurons(12, random_state=0).partial_fit(X), model.partial_fit(X[400:]))
+    assert same(GaussianNeurons(12, random_state=0).partial_fit(X), model.partial_fit(X[400:]))
 
 
-def test_fit_starts_over_and_repeats_itself():
+def test_fit_starts_over_and_is_repeatable():
     X = blobs()[0]
     model = GaussianNeurons(8, random_state=5, max_samples=3000)
-    first = state(model.fit(X))
-    model.partial_fit(X)
-    for a, b in zip(first, state(model.fit(X)), strict=True):
-        np.testing.assert_array_equal(a, b)
+    first = copy.deepcopy(model.fit(X))
+    assert same(model.partial_fit(X).fit(X), first)
     assert model.n_samples_seen_ == 3000
 
 
-def test_single_precision_stays_single():
+def test_float32_stays_float32():
     X = blobs(dtype=np.float32)[0]
-    model = GaussianNeurons(6, random_state=0).fit(X)
+    model = GaussianNeurons(6, max_samples=1500, random_state=0).fit(X)
     assert model.centers_.dtype == model.transform(X).dtype == model.score_samples(X).dtype == np.float32
     model.partial_fit(blobs()[0])
     assert model.centers_.dtype == np.float32
 
 
 @pytest.mark.parametrize("init", ["uniform", "samples", "array"])
-def test_neurons_start_where_they_are_told_to(init):
+def test_starting_centers(init):
     X = blobs()[0]
     placed = np.random.default_rng(0).random((5, 2))
     model = GaussianNeurons(5, init=placed if init == "array" else init, random_state=0).partial_fit(X)
@@ -164,9 +156,9 @@ def test_neurons_start_where_they_are_told_to(init):
         assert (start <= X[:1000].max(axis=0)).all()
 
 
-def test_a_frame_has_its_names_checked_and_names_come_out():
+def test_names_of_columns_are_checked_and_features_get_names():
     frame = pd.DataFrame(blobs()[0], columns=["a", "b"])
-    model = GaussianNeurons(3, random_state=0).fit(frame)
+    model = GaussianNeurons(3, max_samples=1500, random_state=0).fit(frame)
     assert list(model.get_feature_names_out()) == [f"gaussianneurons{i}" for i in range(3)]
     with pytest.raises(ValueError, match="feature names"):
         model.predict(frame[["b", "a"]])
@@ -178,7 +170,7 @@ def test_it_works_in_a_pipeline():
     assert adjusted_rand_score(labels, pipeline.fit_predict(X)) > 0.99
 
 
-def test_what_was_read_does_not_change_and_cannot_be_written():
+def test_arrays_that_were_read_do_not_change_and_are_read_only():
     X = blobs()[0]
     model = GaussianNeurons(4, random_state=0).fit(X)
     read = model.centers_
@@ -196,52 +188,12 @@ def test_labels_are_those_of_fit_alone(model):
 
 
 @pytest.mark.parametrize("name", ["centers_", "learned_", "n_clusters_", "labels_", "n_samples_seen_"])
-def test_nothing_is_told_before_fitting(name):
+def test_an_unfitted_model_has_no_attributes(name):
     with pytest.raises(NotFittedError):
         getattr(GaussianNeurons(), name)
 
 
-# ---- adding and removing ----------------------------------------------------------------------------
-
-
-def test_what_is_kept_stays_bit_for_bit(model):
-    X = blobs()[0]
-    changed = copy.deepcopy(model)
-    before = changed.centers_.copy()
-    changed.add_neurons(3)
-    assert changed.centers_.shape == (15, 2)
-    np.testing.assert_array_equal(changed.centers_[:12], before)
-    np.testing.assert_array_equal(changed.widths_[12:], 0.05)
-    changed.add_neurons(centers=[[0.5, 0.5]], width=0.1)
-    np.testing.assert_array_equal(changed.centers_[15], [0.5, 0.5])
-    np.testing.assert_array_equal(changed.widths_[15], 0.1)
-    changed.remove_neurons([0, -1, 13])
-    np.testing.assert_array_equal(changed.centers_[:11], before[1:])
-    assert len(changed.centers_) == 13
-    assert changed.n_samples_seen_ == model.n_samples_seen_
-    assert changed.partial_fit(X).n_clusters_ == 4
-
-
-def test_neurons_are_removed_by_a_mask_too(model):
-    changed = copy.deepcopy(model).remove_neurons(~model.learned_)
-    np.testing.assert_array_equal(changed.centers_, model.cluster_centers_)
-    assert len(changed.remove_neurons([]).centers_) == 4
-
-
-def test_what_cannot_be_added_is_said(model):
-    for arguments, message in (
-        ({"n_neurons": 2, "centers": [[0.0, 0.0]]}, "not both"),
-        ({"n_neurons": 0}, "n_neurons must be a whole number"),
-        ({"centers": [[0.0]]}, r"centers must have shape \(any, 2\)"),
-        ({"width": "auto"}, "width must be a positive number"),
-        ({"width": -1.0}, "width must be positive"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            model.add_neurons(**arguments)
-    assert len(model.centers_) == 12
-
-
-def test_learning_nothing_is_said():
+def test_learning_nothing_is_a_warning():
     with pytest.warns(ConvergenceWarning, match="try a larger width"):
         model = GaussianNeurons(3, width=1e-9, domain=(0, 1), random_state=0).fit(blobs()[0])
     assert model.n_clusters_ == 0
@@ -249,112 +201,19 @@ def test_learning_nothing_is_said():
     assert (model.score_samples([[0.2, 0.2]]) == -np.inf).all()
 
 
-def test_a_bad_parameter_does_not_silence_a_fitted_model(model):
+def test_a_fitted_model_answers_despite_a_bad_parameter(model):
     changed = copy.deepcopy(model).set_params(n_neurons=0)
     np.testing.assert_array_equal(changed.predict(blobs()[0]), model.labels_)
 
 
-def test_a_removed_pattern_is_learned_again_by_another():
-    X = blobs(40_000)[0]
-    model = GaussianNeurons(12, width=0.05, domain=(0, 1), random_state=0).partial_fit(X)
-    assert model.n_clusters_ == 4
-    model.remove_neurons(np.flatnonzero(model.learned_)[0])
-    model.add_neurons(2)
-    assert model.partial_fit(X).n_clusters_ == 4
-
-
-def test_neurons_may_change_before_the_first_data_is_complete():
-    X = blobs()[0]
-    model = GaussianNeurons(6, random_state=0).partial_fit(X[:200])
-    before = model.centers_.copy()
-    model.remove_neurons(2)
-    np.testing.assert_array_equal(model.centers_, np.delete(before, 2, axis=0))
-    assert model.n_samples_seen_ == 200
-
-
-@pytest.mark.parametrize(
-    ("indices", "message"),
-    [
-        (12, "there is no neuron 12: the model has 12, numbered 0 to 11"),
-        (-13, "there is no neuron -13"),
-        (range(12), "cannot remove all 12 neurons"),
-        ([0.5], "indices must be whole numbers"),
-        ("a", "indices must be whole numbers"),
-        ([True, False], "indices must be whole numbers or a mask of 12"),
-    ],
-)
-def test_removing_what_is_not_there_is_refused(model, indices, message):
-    before = state(model)
-    with pytest.raises(ValueError, match=message):
-        model.remove_neurons(indices)
-    for a, b in zip(before, state(model), strict=True):
-        np.testing.assert_array_equal(a, b)
-
-
-# ---- interrupts, threads, copies --------------------------------------------------------------------
-
-
-@pytest.mark.alone
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs a timer signal")
-@pytest.mark.parametrize("fixed", [True, False])
-def test_an_interrupt_leaves_a_model_that_counts_what_it_learned(fixed):
-    def interrupt(*_):
-        raise KeyboardInterrupt
-
-    random = np.random.default_rng(0)
-    rows = random.random((4, 25))
-    endless = np.broadcast_to(rows[0], (10**9, 25))  # takes no memory
-    given = {"width": 1.0, "domain": (0, 1)} if fixed else {}
-    model = GaussianNeurons(random_state=0, **given).partial_fit(rows)
-    before = signal.signal(signal.SIGALRM, interrupt)
-    try:
-        for seconds in (0.25, 2, 20):  # longer where the machine stood still meanwhile
-            signal.setitimer(signal.ITIMER_REAL, seconds)
-            with pytest.raises(KeyboardInterrupt):
-                model.partial_fit(endless)
-            if model.n_samples_seen_ > 4:
-                break
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-    seen = model.n_samples_seen_
-    assert 4 < seen < 10**9
-    assert model._learner.received == seen
-    assert (model._learner.recent[(seen - 1) % 1000] == rows[0]).all()
-    again = GaussianNeurons(random_state=0, **given).partial_fit(rows).partial_fit(endless[: seen - 4])
-    assert_same(again, model)
-
-
-def test_other_threads_run_while_it_learns(monkeypatch):
-    """One of them looks again and again during one step, which it could not if the lock were held."""
-    rows = np.broadcast_to(np.random.default_rng(0).random(25, np.float32), (10**6, 25))  # takes no memory
-    model = GaussianNeurons(width=1.0, domain=(0, 1), random_state=0).partial_fit(rows[:1000])
-    learn, looks, over = ladder.steps, [0], threading.Event()
-
-    def steps(*arguments):
-        for _ in learn(*arguments):
-            looks.append(0)
-            yield
-
-    def watch():
-        while not over.is_set():
-            looks[-1] += 1
-            time.sleep(0.001)
-
-    monkeypatch.setattr(ladder, "steps", steps)
-    thread = threading.Thread(target=watch)
-    thread.start()
-    model.partial_fit(rows)
-    over.set()
-    thread.join()
-    assert max(looks[1:-1]) > 5
+# ---- copies --------------------------------------------------------------------
 
 
 def test_pickle_copy_and_clone(model):
     X = blobs(500, seed=3)[0]
     expected = copy.deepcopy(model).partial_fit(X)
-    assert_same(pickle.loads(pickle.dumps(model)).partial_fit(X), expected)
-    assert_same(copy.deepcopy(model).partial_fit(X), expected)
+    assert same(pickle.loads(pickle.dumps(model)).partial_fit(X), expected)
+    assert same(copy.deepcopy(model).partial_fit(X), expected)
     fresh = clone(model)
     assert fresh.get_params() == model.get_params()
     assert not hasattr(fresh, "centers_")
@@ -399,22 +258,24 @@ BAD_PARAMETERS = [
 ]
 
 
+@pytest.fixture
+def tried(model):
+    """A model that shares the state of the fitted one."""
+    shared = clone(model)
+    shared._state = model._state
+    return shared
+
+
 @pytest.mark.parametrize(("parameters", "message"), BAD_PARAMETERS)
 @pytest.mark.parametrize("method", ["fit", "partial_fit"])
-def test_bad_parameters_are_refused_and_change_nothing(parameters, message, method):
-    X = blobs(200)[0]
-    with pytest.raises(ValueError, match=message):
-        getattr(GaussianNeurons(**({"n_neurons": 4} | parameters)), method)(X)
-    model = GaussianNeurons(4, width=0.05, domain=(0, 1), random_state=0).fit(X)
-    before, labels = state(model), model.labels_.copy()
-    model.set_params(**parameters)
-    with pytest.raises(ValueError, match=message):
-        getattr(model, method)(X)
-    model.set_params(n_neurons=4, width=0.05, inhibition=0.5, learning_rate="auto", width_learning_rate=0.0)
-    model.set_params(init="uniform", domain=(0, 1), repulsion_every=1)
-    for a, b in zip(before, state(model), strict=True):
-        np.testing.assert_array_equal(a, b)
-    np.testing.assert_array_equal(model.labels_, labels)
+def test_bad_parameters_are_refused_and_change_nothing(model, tried, parameters, message, method):
+    X = blobs(50)[0]
+    new = GaussianNeurons(**({"n_neurons": 4} | parameters))
+    for each in (new, tried.set_params(**({"n_neurons": 4} | parameters))):
+        with pytest.raises(ValueError, match=message):
+            getattr(each, method)(X)
+    assert new._state is None
+    assert tried._state is model._state
 
 
 @pytest.mark.parametrize(
@@ -427,13 +288,13 @@ def test_bad_parameters_are_refused_and_change_nothing(parameters, message, meth
         ({"domain": (-1e300, 1e300)}, np.float32, "starting centers are out of the range"),
     ],
 )
-def test_what_the_precision_cannot_hold_is_refused(parameters, dtype, message):
+def test_values_out_of_the_range_of_the_precision_are_refused(parameters, dtype, message):
     given = {"n_neurons": 4, "width": 0.05, "domain": (0, 1), "random_state": 0} | parameters
     with pytest.raises(ValueError, match=message):
         GaussianNeurons(**given).partial_fit(blobs(100, dtype=dtype)[0])
 
 
-def test_the_widest_domain_is_still_drawn_from():
+def test_the_widest_domain():
     model = GaussianNeurons(50, width=1.0, domain=(-1e308, 1e308), random_state=0).partial_fit(blobs(10)[0])
     assert np.isfinite(model.initial_centers_).all()
     assert (np.abs(model.initial_centers_) > 1e306).any()
@@ -461,14 +322,13 @@ BAD_ROWS = [
 
 @pytest.mark.parametrize(("rows", "message"), BAD_ROWS)
 @pytest.mark.parametrize("method", ["fit", "partial_fit", "predict", "transform", "score_samples", "cost"])
-def test_bad_rows_are_refused_and_change_nothing(model, rows, message, method):
+def test_bad_rows_are_refused_and_change_nothing(model, tried, rows, message, method):
     if method == "fit" and message == "3 features":
-        pytest.skip("fit starts over with any number of columns")
-    tried = copy.deepcopy(model)
+        rows = [[0.1, 0.2, np.nan]]  # fit starts over with any number of columns
+        message = "NaN at row 0, column 2"
     with pytest.raises(ValueError, match=message):
         getattr(tried, method)(rows)
-    assert_same(tried, model)
-    np.testing.assert_array_equal(tried.labels_, model.labels_)
+    assert tried._state is model._state
 
 
 @pytest.mark.parametrize("method", ["fit", "partial_fit"])
@@ -481,52 +341,33 @@ def test_bad_rows_are_refused_and_change_nothing(model, rows, message, method):
         (["a"] * 50, "sample_width must be numbers"),
     ],
 )
-def test_bad_sample_widths_are_refused_and_change_nothing(model, method, widths, message):
-    tried = copy.deepcopy(model).set_params(width_learning_rate=0.1)
+def test_bad_sample_widths_are_refused_and_change_nothing(model, tried, method, widths, message):
+    tried.set_params(width_learning_rate=0.1)
     with pytest.raises(ValueError, match=message):
         getattr(tried, method)(blobs(50)[0], sample_width=widths)
-    assert_same(tried, model)
+    assert tried._state is model._state
 
 
-def test_bad_rows_late_in_the_first_data_change_nothing():
-    X = blobs(3000)[0]
-    model = GaussianNeurons(6, random_state=0).partial_fit(X[:300])
-    before = state(model)
-    bad = X[300:].copy()
-    bad[2000, 1] = np.nan
-    with pytest.raises(ValueError, match="row 2000, column 1"):
-        model.partial_fit(bad)
-    for a, b in zip(before, state(model), strict=True):
-        np.testing.assert_array_equal(a, b)
-    assert_same(model.partial_fit(X[300:]), GaussianNeurons(6, random_state=0).partial_fit(X))
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+def test_neurons_that_diverge_leave_the_state_as_it_was(model, tried, method):
+    with pytest.raises(FloatingPointError, match="lower learning_rate"):
+        getattr(tried.set_params(learning_rate=1e308), method)(blobs()[0])
+    assert tried._state is model._state
 
 
-def test_running_away_leaves_the_model_as_it_was(model):
-    tried = copy.deepcopy(model).set_params(learning_rate=1e308)
-    for method in ("fit", "partial_fit"):
-        with pytest.raises(FloatingPointError, match="lower learning_rate"):
-            getattr(tried, method)(blobs()[0])
-    tried.set_params(learning_rate="auto")
-    assert_same(tried, model)
-    np.testing.assert_array_equal(tried.labels_, model.labels_)
-
-
-def test_no_memory_leaves_the_model_as_it_was(model, monkeypatch):
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+def test_no_memory_leaves_the_state_as_it_was(model, tried, method, monkeypatch):
     def full(*_):
         raise MemoryError
 
-    tried = copy.deepcopy(model)
     monkeypatch.setattr(native._core, "learn", full)
-    for method in ("fit", "partial_fit"):
-        with pytest.raises(MemoryError):
-            getattr(tried, method)(blobs()[0])
-    monkeypatch.undo()
-    assert_same(tried, model)
-    np.testing.assert_array_equal(tried.labels_, model.labels_)
+    with pytest.raises(MemoryError):
+        getattr(tried, method)(blobs()[0])
+    assert tried._state is model._state
 
 
 @pytest.mark.parametrize("X", [[[1.0, 2.0]], [[1.0, 2.0]] * 50, [[1.0, 2.0], [3.0, 2.0]], [[0], [1]]])
-def test_degenerate_data_gives_a_sane_answer(X):
+def test_degenerate_data_gives_a_valid_answer(X):
     model = GaussianNeurons(5, random_state=0).fit(X)
     assert np.isfinite(model.centers_).all()
     assert 1 <= model.n_clusters_ <= 5

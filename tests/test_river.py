@@ -1,4 +1,4 @@
-"""River's face: its own checks, what partial_fit learns, features that come and go."""
+"""RiverGaussianNeurons: river's checks, the bits of partial_fit, features that come and go."""
 
 import copy
 import pickle
@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from gaussian_neurons import GaussianNeurons
-from gaussian_neurons.model.learner import Learner
+from gaussian_neurons.model import learner
 
-river = pytest.importorskip("river", reason="river is not there: pip install 'gaussian-neurons[river]'")
+river = pytest.importorskip("river", reason="river is not installed: pip install 'gaussian-neurons[river]'")
 
 from river import checks, compose, evaluate, metrics, preprocessing, stream  # noqa: E402
 from river.checks import common  # noqa: E402
@@ -56,12 +56,12 @@ OF_DATA = [
 
 
 @pytest.mark.parametrize("check", OF_DATA, ids=lambda it: it.__name__)
-def test_rivers_checks_on_data_that_it_has_not_for_clusterers(check):
+def test_rivers_checks_that_need_data(check):
     wide = [{k: float(value) for k, value in enumerate(np.tile(row, 2))} for row in X[:400]]
     check(model_of(domain=(-2, 6)), [(x, 0) for x in wide])
 
 
-def test_it_learns_what_partial_fit_learns_whenever_it_is_asked():
+def test_it_learns_the_bits_of_partial_fit_however_often_it_answers():
     model = model_of()
     source = random.Random(0)
     for t, x in enumerate(SAMPLES, 1):
@@ -73,24 +73,30 @@ def test_it_learns_what_partial_fit_learns_whenever_it_is_asked():
     assert model.n_clusters == 4
 
 
-def test_what_an_alarm_raises_lets_no_sample_be_learned_twice(monkeypatch):
-    model, keep = RiverGaussianNeurons(8, width=1.0, domain=(0, 1), seed=0), Learner._keep
-    for x in np.random.default_rng(0).normal(size=(200, 2)):
-        model.learn_one({"a": x[0], "b": x[1]})
+@pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
+@pytest.mark.parametrize("late", [False, True])
+def test_an_interrupt_or_an_error_learns_no_sample_twice(error, late, monkeypatch):
+    """It comes before or after the model has taken the samples."""
+    model = model_of(domain=(-2, 6))
+    for x in SAMPLES[:200]:
+        model.learn_one(x)
+    commit = learner.commit
 
-    def late(*arguments):
-        keep(*arguments)
-        raise KeyboardInterrupt
+    def interrupted(assign, states):
+        if late:
+            commit(assign, states)
+        raise error
 
-    monkeypatch.setattr(Learner, "_keep", late)
-    with pytest.raises(KeyboardInterrupt):
+    monkeypatch.setattr(learner, "commit", interrupted)
+    with pytest.raises(error):
         _ = model.n_clusters
     monkeypatch.undo()
+    assert len(model._waiting) == (0 if late else 200)
     assert model.n_clusters >= 0
     assert model._model.n_samples_seen_ == 200
 
 
-def test_frames_and_dicts_may_take_turns():
+def test_frames_and_dicts_can_alternate():
     model, frame = model_of(), pd.DataFrame(X, columns=list("abc"))
     model.learn_many(frame[:700])
     for x in SAMPLES[700:1100]:
@@ -141,7 +147,7 @@ def test_features_are_those_of_the_first_sample_and_missing_ones_are_zero():
 
 
 @pytest.mark.parametrize("value", [np.nan, -np.inf, "red", None, 10**400])
-def test_values_that_are_no_numbers_are_named_at_once_and_change_nothing(value):
+def test_invalid_values_are_named_at_once_and_change_nothing(value):
     model = model_of()
     for x in SAMPLES[:1500]:
         model.learn_one(x)
@@ -151,7 +157,7 @@ def test_values_that_are_no_numbers_are_named_at_once_and_change_nothing(value):
     assert same_as(model, X[:1500])
 
 
-def test_large_numbers_bools_and_numpys_are_numbers():
+def test_large_numbers_bools_and_numpy_numbers_are_valid():
     model = model_of(domain=(0, 1))
     model.learn_one({"a": 1e308, "b": 1e308, "c": np.float32(1)})
     model.learn_one({"a": True, "b": 1, "c": np.int8(1)})
@@ -171,7 +177,7 @@ def test_copies_and_pickles_learn_on_alike():
     assert model.clone({"width": 3.0}).width == 3.0
 
 
-def test_a_mistake_among_the_parameters_is_told_and_no_sample_is_lost():
+def test_a_wrong_parameter_is_an_error_and_no_sample_is_lost():
     model = model_of(width=-1.0)
     model.learn_one(SAMPLES[0])
     with pytest.raises(ValueError, match="width must be positive"):
@@ -179,7 +185,7 @@ def test_a_mistake_among_the_parameters_is_told_and_no_sample_is_lost():
     assert len(model._waiting) == 1
 
 
-def test_rivers_metrics_judge_it_in_a_pipeline():
+def test_it_works_in_a_pipeline_with_rivers_metrics():
     flat = [({"a": x["a"], "b": x["b"]}, kind) for x, kind in zip(SAMPLES, KINDS.tolist(), strict=True)]
     model = compose.Pipeline(preprocessing.StandardScaler(), model_of(width=0.3, domain=(-2, 2)))
     for x, _ in flat[:2000]:
@@ -190,7 +196,7 @@ def test_rivers_metrics_judge_it_in_a_pipeline():
     assert 0 < silhouette.get() < 1
 
 
-def test_how_often_neurons_repel_is_told_to_the_model():
+def test_repulsion_every_is_passed_to_the_model():
     model = model_of(repulsion_every=3)
     for sample in SAMPLES:
         model.learn_one(sample)

@@ -1,4 +1,4 @@
-"""Sweeps: the right number on a plateau, the same whatever carries them, mistakes."""
+"""Sweeps: the right number on a plateau, the same on all backends of joblib, wrong arguments."""
 
 import json
 import subprocess
@@ -10,13 +10,12 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from gaussian_neurons import plotting, sweep
+from gaussian_neurons import plotting, sweep, sweeping
 from gaussian_neurons.base.bad_rows import BadRow
 from gaussian_neurons.datasets.synthetic import Mixture
-from gaussian_neurons.model import archive as persistence
 from gaussian_neurons.sampling import Iterated, Rows
 from gaussian_neurons.sweeping import Sweep, ladder
-from tests.runs import interrupt_after
+from tests.runs import disturb, same
 
 X = Mixture(4, seed=2, dtype=np.float64).read(3000)
 QUICK = {"n_neurons": 12, "widths": 5, "inhibitions": (0.5, 1.0), "seeds": 2, "n_jobs": 1}
@@ -48,14 +47,14 @@ def test_the_largest_region_that_agrees_is_the_plateau():
     assert (found.width, found.inhibition, found.seed) == (4.0, 1.0, 0)
 
 
-def test_regions_that_only_touch_at_a_corner_are_two():
+def test_regions_that_touch_only_at_a_corner_are_separate():
     counts = np.array([[3, 8], [8, 3], [2, 2], [8, 7]])
     assert map_of(counts).plateau().n_clusters == 2
     counts = np.array([[3, 8], [3, 8], [8, 3], [8, 3], [2, 2], [2, 8]])
     assert map_of(counts).plateau().n_clusters == 2
 
 
-def test_runs_count_not_cells():
+def test_a_plateau_is_weighed_by_runs_not_cells():
     """Three cells with 4 clusters by one seed of three weigh less than two cells by all."""
     seeds = [[[4], [4], [4], [6], [5], [5]], [[3], [3], [2], [6], [5], [5]], [[8], [8], [8], [6], [5], [5]]]
     found = map_of(*(np.array(one) for one in seeds))
@@ -64,14 +63,14 @@ def test_runs_count_not_cells():
     assert (found.plateau().n_clusters, found.plateau().width) == (5, 16.0)
 
 
-def test_what_any_data_has_is_no_plateau():
+def test_trivial_counts_are_no_plateau():
     assert map_of(np.array([[9, 9], [1, 1], [0, 0], [-1, -1]])).plateau() is None
     assert "no plateau" in repr(map_of(np.array([[9, 1]])))
     with pytest.raises(ValueError, match="no plateau to take a model from"):
         map_of(np.array([[9, 1]])).model()
 
 
-def test_failures_do_not_count_and_of_two_in_the_middle_the_lower_does():
+def test_failures_do_not_count_and_the_median_is_the_lower_one():
     found = map_of(np.array([[-1], [2], [-1]]), np.array([[5], [3], [-1]]), np.array([[6], [4], [-1]]))
     assert found.typical.ravel().tolist() == [5, 3, -1]
     assert found.spread.ravel().tolist() == [1, 2, 0]
@@ -92,7 +91,7 @@ def test_four_clusters_are_found_by_the_plateau_and_by_its_model(found):
     assert (found.mean_response[found.n_clusters > 0] > 0).all()
 
 
-def test_a_stream_is_read_from_where_it_stands_and_left_there():
+def test_a_stream_is_read_from_its_position_and_left_there():
     stream = Mixture(4, seed=2).seek(100)
     found = sweep(stream, 5000, **QUICK)
     assert stream.position == 100
@@ -100,7 +99,7 @@ def test_a_stream_is_read_from_where_it_stands_and_left_there():
     assert model.n_clusters_ == found.n_clusters[2, 1, 1]
 
 
-def test_the_result_is_the_same_whatever_carries_it(found):
+def test_the_result_is_the_same_on_all_joblib_backends(found):
     others = [sweep(X, 2000, **QUICK | {"n_jobs": 2})]
     for backend in ("threading", "sequential"):
         with joblib.parallel_config(backend=backend, n_jobs=2):
@@ -120,16 +119,15 @@ def test_widths_scale_with_the_data():
         sweep(np.ones((50, 2)), **QUICK)
 
 
-def test_a_sweep_is_kept_as_json(found):
-    told = json.loads(json.dumps(found.to_dict(), allow_nan=False))
-    again = Sweep.from_dict(told)
+def test_a_sweep_is_stored_as_json(found):
+    stored = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    again = Sweep.from_dict(stored)
     assert again.to_dict() == found.to_dict()
-    assert told["plateau"]["n_clusters"] == 4
-    one, other = again.model().fit(X), found.model().fit(X)
-    assert persistence.digest(*one._contents()) == persistence.digest(*other._contents())
+    assert stored["plateau"]["n_clusters"] == 4
+    assert same(again.model().fit(X), found.model().fit(X))
 
 
-def test_models_that_run_away_are_told_and_the_others_go_on():
+def test_models_that_diverge_are_reported_and_the_others_are_learned():
     rate = {"learning_rate": 1e10, "widths": (1e-30, 10.0)}
     found = sweep(X.astype(np.float32), 2000, **QUICK | rate)
     failed = found.n_clusters == -1
@@ -144,14 +142,14 @@ def test_models_that_run_away_are_told_and_the_others_go_on():
     assert json.dumps(found.to_dict(), allow_nan=False)
 
 
-def test_nothing_learned_is_an_answer_and_no_warning():
+def test_learning_nothing_is_no_warning_in_a_sweep():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         found = sweep(X, 1000, **QUICK | {"widths": [1e-12], "init": "uniform", "domain": (5, 6)})
     assert (found.n_clusters == 0).all()
 
 
-# ---- mistakes -------------------------------------------------------------------------------------------
+# ---- wrong arguments -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -172,12 +170,12 @@ def test_nothing_learned_is_an_answer_and_no_warning():
         ({"n_samples": 0}, "n_samples must be a whole number"),
     ],
 )
-def test_mistakes_are_told_before_anything_is_learned(options, says):
+def test_wrong_arguments_are_refused_before_learning(options, says):
     with pytest.raises(ValueError, match=says):
         sweep(X, **QUICK | options)
 
 
-def test_data_that_cannot_be_swept():
+def test_data_that_cannot_be_read_again_is_refused():
     with pytest.raises(TypeError, match=r"gives each item only once\. Make an array of it"):
         sweep(iter(X), **QUICK)
     with pytest.raises(TypeError, match="gives each item only once"):
@@ -197,14 +195,14 @@ def test_data_that_cannot_be_swept():
             sweep(data, **QUICK | {"n_jobs": 2})
 
 
-@pytest.mark.alone
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_an_interrupt_ends_a_sweep(jobs):
-    with pytest.raises(KeyboardInterrupt), interrupt_after(1.5):
-        sweep(Rows(X), 10**9, **QUICK | {"n_jobs": jobs})
+    """It comes when the first model is done, and others are learning or wait."""
+    with pytest.raises(KeyboardInterrupt), disturb(sweeping.Bar, "advance"):
+        sweep(X, 1000, **QUICK | {"n_jobs": jobs})
 
 
-def test_a_sweep_is_found_without_being_loaded():
+def test_sweep_is_listed_without_being_imported():
     code = "import sys, gaussian_neurons as g; 'sweep' in dir(g); print('sklearn' in sys.modules); g.sweep"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
@@ -213,7 +211,7 @@ def test_a_sweep_is_found_without_being_loaded():
 # ---- the picture ----------------------------------------------------------------------------------------
 
 
-def test_the_picture_bears_the_numbers_and_frames_the_plateau(found):
+def test_the_map_shows_the_numbers_and_frames_the_plateau(found):
     axes = Figure().subplots()
     plotting.sweep_map(axes, found)
     bold = [text.get_text() for text in axes.texts if text.get_weight() == "bold"]

@@ -1,4 +1,4 @@
-"""Views of a model: the pictures by hand, and that watching changes nothing in what is learned."""
+"""Views of a model: pictures computed by hand, updates, and that views do not change what is learned."""
 
 import base64
 import copy
@@ -19,10 +19,11 @@ from sklearn.base import clone
 
 from gaussian_neurons import GaussianNeurons, plotting
 from gaussian_neurons.datasets.synthetic import Mixture
-from gaussian_neurons.views import notebook as watching
-from gaussian_neurons.views import svg
+from gaussian_neurons.model import model_file
+from gaussian_neurons.views import notebook, svg
 from gaussian_neurons.views.notebook import View
 from gaussian_neurons.views.svg import Scene, guessed_shape, picture
+from tests.runs import same
 
 SVG = "{http://www.w3.org/2000/svg}"
 FIXED = {"width": 0.05, "domain": (0, 1), "random_state": 0}
@@ -36,7 +37,7 @@ def scene(centers, learned, **more) -> Scene:
 
 
 def pixels(text: str) -> np.ndarray:
-    """The image in a picture, (height, width, 4), decoded by hand."""
+    """The PNG image in a picture, (height, width, 4)."""
     data = base64.b64decode(re.search(r"data:image/png;base64,([^\"]+)", text)[1])
     assert data[:8] == b"\x89PNG\r\n\x1a\n"
     at, parts = 8, {}
@@ -53,8 +54,8 @@ def pixels(text: str) -> np.ndarray:
     return lines[:, 1:].reshape(height, width, 4)
 
 
-class Shots(list):
-    """What a notebook would have shown: pairs (HTML, words)."""
+class Pictures(list):
+    """The pictures that a notebook would show: pairs (HTML, text)."""
 
     def __call__(self, html: str, text: str) -> None:
         ElementTree.fromstring(html)
@@ -66,7 +67,7 @@ class Shots(list):
 
 
 class Clock:
-    """Time that passes when it is told to."""
+    """A clock that the test sets."""
 
     def __init__(self) -> None:
         self.now = 100.0
@@ -78,14 +79,14 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch) -> Clock:
     clock = Clock()
-    monkeypatch.setattr(watching, "monotonic", clock)
+    monkeypatch.setattr(notebook, "monotonic", clock)
     return clock
 
 
 @pytest.fixture(autouse=True)
-def _every_view_is_closed():
+def _close_all_views():
     yield
-    for view in list(watching._open):
+    for view in list(notebook._open):
         view._end()
 
 
@@ -97,14 +98,14 @@ def rows(n: int, seed: int = 0, columns: int = 2) -> np.ndarray:
 # ---- pictures ---------------------------------------------------------------------------------------
 
 
-def test_a_patch_by_hand():
+def test_colours_of_patches():
     text = picture(scene([[0.0, 1.0, -0.5, 1.5], [0.5, -0.25, 9.0, 1.0]], [True, False]), (2, 2))
-    found = pixels(text)  # two patches side by side, and one pixel in between: 10 of the screen's at 28 each
+    found = pixels(text)  # two patches with one pixel between them, which is at least 10 of the screen
     assert found.shape == (2, 5, 4)
     np.testing.assert_array_equal(found[:, :2, :3], [[[0] * 3, [255] * 3], [[59, 130, 246], [239, 68, 68]]])
     assert (found[:, :2, 3] == 255).all()
     assert (found[:, 2] == 0).all()
-    np.testing.assert_array_equal(found[0, 3:, :3], [[128] * 3, [30, 65, 123]])  # half way to blue
+    np.testing.assert_array_equal(found[0, 3:, :3], [[128] * 3, [30, 65, 123]])  # halfway to blue
     assert (found[:, 3:, 3] == 102).all()  # dimmed
 
 
@@ -123,7 +124,7 @@ def test_frames_and_numbers_of_patches():
     inside = [float(image.get(name)) for name in ("x", "y")]
     assert inside == [float(frames[0].get(name)) for name in ("x", "y")]
     assert image.get("style") == "image-rendering:pixelated"
-    assert root.get("fill") == "currentColor"  # dark where the page is light, and light where it is dark
+    assert root.get("fill") == "currentColor"  # the text colour of the page
 
 
 def test_colours_are_clipped_to_the_domain():
@@ -131,24 +132,24 @@ def test_colours_are_clipped_to_the_domain():
     np.testing.assert_array_equal(found, [[[0, 51, 255, 255]]])
 
 
-def test_grey_is_the_domain_of_the_data():
+def test_grey_values_cover_the_domain():
     digits = scene([[0.0, 8.0, 16.0, 4.0]], [True], low=np.zeros(4), high=np.array([1.0, 16.0, 16.0, 2.0]))
-    np.testing.assert_array_equal(pixels(picture(digits))[..., 0], [[0, 128], [255, 64]])  # one for a patch
+    np.testing.assert_array_equal(pixels(picture(digits))[..., 0], [[0, 128], [255, 64]])  # one scale
     of_rows = scene([[5.0, 0.0, 3.0]], [True], low=np.array([0, -1, 3.0]), high=np.array([10, 1, 3.0]))
     found = pixels(picture(of_rows, (3,)))
-    np.testing.assert_array_equal(found[0, :, 0], [128, 128, 0])  # one for each column of a table
+    np.testing.assert_array_equal(found[0, :, 0], [128, 128, 0])  # one scale per column
 
 
-def test_rows_of_cells_stand_below_each_other():
+def test_rows_of_cells():
     found = pixels(picture(scene(np.eye(2, 7), [True, True])))
-    assert found.shape == (9, 7, 4)  # four lines each, and one between them
+    assert found.shape == (9, 7, 4)  # four lines each, with one between them
     np.testing.assert_array_equal(found[:, 0, 3], [255] * 4 + [0] + [255] * 4)
     np.testing.assert_array_equal(found[0, :, 0], [255, 0, 0, 0, 0, 0, 0])
     np.testing.assert_array_equal(found[8, :, 0], [0, 255, 0, 0, 0, 0, 0])
 
 
-def test_the_plane_by_hand():
-    # the unit square and 0.15 of it on each side: 460 / 1.3 pixels a unit, sqrt(0.04) = 0.2
+def test_positions_in_the_plane():
+    # the unit square with margins of 0.15: 460 / 1.3 pixels per unit, sqrt(0.04) = 0.2
     root = ElementTree.fromstring(
         picture(scene([[0.5, 0.5], [9.0, 9.0]], [True, False], samples=np.array([[0.0, 1.0], [0.2, 0.2]])))
     )
@@ -161,12 +162,12 @@ def test_the_plane_by_hand():
     places = re.findall(r"M([\d.]+) ([\d.]+)h0", dots.get("d"))
     np.testing.assert_allclose(
         np.array(places, float)[0], [1 + 0.15 * unit, 32 + 0.15 * unit], atol=0.06
-    )  # up is up
+    )  # y points up
     assert cross.get("stroke") == svg.PUSHED_OUT
     assert [text.text for text in root.findall(f"{SVG}text")][1:] == ["1", "0"]
 
 
-def test_a_plane_of_unequal_columns_is_not_a_line():
+def test_a_plane_with_columns_of_different_scale():
     root = ElementTree.fromstring(
         picture(scene([[0.5, 500.0]], [True], low=np.zeros(2), high=np.array([1.0, 1000.0])))
     )
@@ -186,13 +187,13 @@ def test_a_plane_of_unequal_columns_is_not_a_line():
         (5, (5,)),
     ],
 )
-def test_the_shape_that_is_guessed(dimensions, shape):
+def test_guessed_shapes(dimensions, shape):
     assert guessed_shape(dimensions) == shape
 
 
 @pytest.mark.parametrize("dimensions", [1, 2, 3, 7, 25, 75, 1000, 40_000])
 @pytest.mark.parametrize("count", [1, 5, 401])
-def test_whatever_the_numbers_a_picture_is_a_picture(dimensions, count):
+def test_pictures_of_any_size_are_valid(dimensions, count):
     random = np.random.default_rng(0)
     if dimensions * count > 10**6:
         count = 5
@@ -203,15 +204,15 @@ def test_whatever_the_numbers_a_picture_is_a_picture(dimensions, count):
     assert len(drawn) == min(count, 400)
 
 
-def test_before_the_first_samples_a_line_says_so():
+def test_the_picture_before_the_first_samples():
     assert ElementTree.fromstring(picture(None)).find(f"{SVG}text").text == "waiting for the first samples"
 
 
-def test_clusters_are_counted_where_neurons_share_them():
+def test_clusters_are_counted_if_neurons_share_them():
     assert scene([[0.0]] * 3, [True] * 3).words == "1,234 samples seen · 3 of 3 learned · 1 cluster"
 
 
-def test_colours_are_those_of_the_other_pictures():
+def test_colours_are_the_same_as_in_plotting():
     for name in ("LEARNED", "PUSHED_OUT", "MUTED", "BELOW", "ABOVE", "BEYOND"):
         assert getattr(svg, name) == getattr(plotting, name)
     values = np.linspace(-1, 2, 301)
@@ -236,59 +237,59 @@ LEARN = {
 @pytest.mark.parametrize("how", LEARN)
 @pytest.mark.parametrize("parameters", [FIXED, {"random_state": 0, "max_samples": 6000}])
 def test_the_same_bits_are_learned_with_and_without_a_view(how, parameters, monkeypatch):
-    monkeypatch.setattr(watching, "PATIENCE", 0.0)
-    watched, alone, shots = GaussianNeurons(8, **parameters), GaussianNeurons(8, **parameters), Shots()
-    monkeypatch.setattr(watching, "BYTES_A_SECOND", np.inf)
-    with View(watched, None, 0.0, shots):
+    monkeypatch.setattr(notebook, "PAUSE", 0.0)
+    watched, alone, pictures = GaussianNeurons(8, **parameters), GaussianNeurons(8, **parameters), Pictures()
+    monkeypatch.setattr(notebook, "BYTES_A_SECOND", np.inf)
+    with View(watched, None, 0.0, pictures):
         LEARN[how](watched)
     LEARN[how](alone)
-    assert len(shots) > 2
-    ours, others = watched._contents(), alone._contents()
-    assert ours.facts == others.facts
-    for name, values in others.arrays.items():
-        np.testing.assert_array_equal(ours.arrays[name], values, err_msg=name)
+    assert len(pictures) > 2
+    found, expected = (model_file.contents({}, model._state) for model in (watched, alone))
+    assert found.facts == expected.facts
+    for name, values in expected.arrays.items():
+        np.testing.assert_array_equal(found.arrays[name], values, err_msg=name)
     np.testing.assert_array_equal(watched.learned_, alone.learned_)
     np.testing.assert_array_equal(watched.neuron_clusters_, alone.neuron_clusters_)
     learned = f"{alone.learned_.sum()} of {len(alone.centers_)} learned"
-    assert shots.words[-1].startswith(f"{alone.n_samples_seen_:,} samples seen · {learned}")
+    assert pictures.words[-1].startswith(f"{alone.n_samples_seen_:,} samples seen · {learned}")
 
 
-def test_a_view_is_drawn_at_most_every_so_often(clock):
-    model, shots = GaussianNeurons(4, **FIXED), Shots()
-    view = View(model, None, 0.5, shots)
-    assert shots.words == ["waiting for the first samples"]
-    model.partial_fit(rows(10))  # the first samples do not wait
-    assert len(shots) == 2
+def test_a_view_is_updated_at_intervals(clock):
+    model, pictures = GaussianNeurons(4, **FIXED), Pictures()
+    view = View(model, None, 0.5, pictures)
+    assert pictures.words == ["waiting for the first samples"]
+    model.partial_fit(rows(10))  # the first samples are shown at once
+    assert len(pictures) == 2
     for _ in range(17):
         clock.now += 0.125
         model.partial_fit(rows(10))
-    assert [words.split()[0] for words in shots.words[2:]] == ["50", "90", "130", "170"]
+    assert [words.split()[0] for words in pictures.words[2:]] == ["50", "90", "130", "170"]
     clock.now += 0.125
     model.partial_fit(rows(10))
-    assert len(shots) == 6
+    assert len(pictures) == 6
     view.catch_up()  # as at the end of a cell
-    assert shots.words[-1].startswith("190 samples seen")
+    assert pictures.words[-1].startswith("190 samples seen")
     view.catch_up()
-    assert len(shots) == 7  # nothing new
+    assert len(pictures) == 7  # nothing new
 
 
-def test_a_call_that_takes_long_is_seen_while_it_runs_and_at_its_end(clock, monkeypatch):
-    model, shots = GaussianNeurons(16, **FIXED), Shots()
-    view = View(model, None, 0.0, shots)
-    monkeypatch.setattr(watching, "BYTES_A_SECOND", np.inf)
+def test_a_long_call_updates_the_view_while_it_runs_and_at_its_end(clock, monkeypatch):
+    model, pictures = GaussianNeurons(16, **FIXED), Pictures()
+    view = View(model, None, 0.0, pictures)
+    monkeypatch.setattr(notebook, "BYTES_A_SECOND", np.inf)
     model.learn(Mixture(8, seed=1), 100_000, progress=False)
-    assert len(shots) > 4
-    seen = [int(words.split()[0].replace(",", "")) for words in shots.words[1:]]
+    assert len(pictures) > 4
+    seen = [int(words.split()[0].replace(",", "")) for words in pictures.words[1:]]
     assert seen == sorted(seen)
     assert seen[-1] == 100_000
-    del shots[:]
+    del pictures[:]
     clock.now += 1e9
-    view._next = np.inf  # not before the end
+    view._next = np.inf  # not due before the end
     model.learn(Mixture(8, seed=1), 50_000, progress=False)
-    assert [words.split()[0] for words in shots.words] == ["150,000"]
+    assert [words.split()[0] for words in pictures.words] == ["150,000"]
 
 
-def test_a_picture_that_takes_long_leaves_time_to_learn(clock):
+def test_the_pause_after_a_slow_picture(clock):
     def slow(html, text):
         clock.now += 2.0
 
@@ -296,35 +297,35 @@ def test_a_picture_that_takes_long_leaves_time_to_learn(clock):
     assert view._next == clock.now + 8.0
 
 
-def test_a_heavy_picture_comes_less_often(clock):
-    shots = Shots()
-    view = View(GaussianNeurons(9, **FIXED).partial_fit(rows(10, columns=1600)), None, 0.0, shots)
-    assert view._next == pytest.approx(clock.now + len(shots[0][0]) / 500_000)
+def test_the_pause_after_a_large_picture(clock):
+    pictures = Pictures()
+    view = View(GaussianNeurons(9, **FIXED).partial_fit(rows(10, columns=1600)), None, 0.0, pictures)
+    assert view._next == pytest.approx(clock.now + len(pictures[0][0]) / 500_000)
 
 
-def test_an_interrupt_leaves_the_picture_of_what_was_learned(clock):
+def test_after_an_interrupt_the_view_shows_what_was_learned(clock):
     def stop(model, t):
         raise KeyboardInterrupt
 
-    model, shots = GaussianNeurons(4, **FIXED), Shots()
-    View(model, None, 1e9, shots)
+    model, pictures = GaussianNeurons(4, **FIXED), Pictures()
+    View(model, None, 1e9, pictures)
     with pytest.raises(KeyboardInterrupt):
         model.learn(Mixture(8, seed=1), 50_000, progress=False, every=20_000, callback=stop)
-    assert shots.words[-1].startswith("20,000 samples seen")
+    assert pictures.words[-1].startswith("20,000 samples seen")
 
 
 @pytest.mark.parametrize("how", LEARN)
-def test_an_error_in_drawing_ends_the_view_and_nothing_else(how, monkeypatch):
+def test_an_error_while_drawing_closes_the_view_only(how, monkeypatch):
     def broken(html, text):
         if "waiting" not in text:
-            raise OSError("no more paper")
+            raise OSError("disk full")
 
-    model, alone, other = GaussianNeurons(8, **FIXED), GaussianNeurons(8, **FIXED), Shots()
+    model, alone, other = GaussianNeurons(8, **FIXED), GaussianNeurons(8, **FIXED), Pictures()
     view, second = View(model, None, 0.0, broken), View(model, None, 0.0, other)
-    with pytest.warns(RuntimeWarning, match=r"drawing failed \(OSError: no more paper\)") as told:
+    with pytest.warns(RuntimeWarning, match=r"drawing failed \(OSError: disk full\)") as warned:
         LEARN[how](model)
-    assert len(told) == 1
-    assert told[0].filename == __file__
+    assert len(warned) == 1
+    assert warned[0].filename == __file__
     assert view.closed
     assert not second.closed
     assert len(other) >= 2
@@ -333,80 +334,80 @@ def test_an_error_in_drawing_ends_the_view_and_nothing_else(how, monkeypatch):
     assert model.n_samples_seen_ == alone.n_samples_seen_
 
 
-def test_where_warnings_are_errors_everything_is_learned_before():
+def test_if_warnings_are_errors_everything_is_learned_first():
     model = GaussianNeurons(8, **FIXED)
-    View(model, (5, 5), 0.0, Shots())
+    View(model, (5, 5), 0.0, Pictures())
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        with pytest.raises(RuntimeWarning, match=r"a shape of \(5, 5\) has 25 cells, but the model has 2"):
+        with pytest.raises(RuntimeWarning, match=r"shape \(5, 5\) has 25 cells, but the model has 2"):
             model.partial_fit(rows(60_000))
     assert model.n_samples_seen_ == 60_000
 
 
-def test_what_fails_to_learn_fails_as_before_and_the_view_shows_what_is_there(clock):
-    model, shots = GaussianNeurons(8, **FIXED).partial_fit(rows(5000)), Shots()
-    View(model, None, 0.0, shots)
+def test_a_failed_call_changes_neither_the_model_nor_the_view(clock):
+    model, pictures = GaussianNeurons(8, **FIXED).partial_fit(rows(5000)), Pictures()
+    View(model, None, 0.0, pictures)
     bad = rows(60_000)
     bad[-1] = np.nan
     with pytest.raises(ValueError, match="row 59999"):
         model.partial_fit(bad)
     assert model.n_samples_seen_ == 5000
-    assert shots.words[-1].startswith("5,000 samples seen")
+    assert pictures.words[-1].startswith("5,000 samples seen")
     alone = GaussianNeurons(8, **FIXED).partial_fit(rows(5000))
     np.testing.assert_array_equal(
         model.partial_fit(rows(9000, 1)).centers_, alone.partial_fit(rows(9000, 1)).centers_
     )
 
 
-def test_copies_and_files_are_not_watched(clock, tmp_path):
-    model, shots = GaussianNeurons(4, **FIXED).partial_fit(rows(2000)), Shots()
+def test_copies_and_files_have_no_views(clock, tmp_path):
+    model, pictures = GaussianNeurons(4, **FIXED).partial_fit(rows(2000)), Pictures()
     before = set(vars(model))
-    View(model, None, 0.0, shots)
+    View(model, None, 0.0, pictures)
     assert set(vars(model)) == before
     model.save(tmp_path / "model")
     others = [copy.copy(model), copy.deepcopy(model), pickle.loads(pickle.dumps(model)), clone(model)]
     for other in [*others, GaussianNeurons.load(tmp_path / "model")]:
         other.partial_fit(rows(100))
-    assert len(shots) == 1
+    assert len(pictures) == 1
     clock.now += 1.0
     model.partial_fit(rows(100))
-    assert len(shots) == 2
+    assert len(pictures) == 2
 
 
-def test_a_closed_view_has_shown_the_last_of_it(clock):
-    model, shots, more = GaussianNeurons(4, **FIXED).partial_fit(rows(10)), Shots(), Shots()
-    with View(model, None, 1.0, shots) as view, View(model, (2,), 1.0, more):
+def test_close_shows_the_last_state(clock):
+    model, pictures, more = GaussianNeurons(4, **FIXED).partial_fit(rows(10)), Pictures(), Pictures()
+    with View(model, None, 1.0, pictures) as view, View(model, (2,), 1.0, more):
         model.partial_fit(rows(10))
-        assert len(shots) == len(more) == 1
-    assert shots.words[-1] == more.words[-1]
-    assert shots.words[-1].startswith("20 samples seen")
-    assert len(shots) == len(more) == 2
+        assert len(pictures) == len(more) == 1
+    assert pictures.words[-1] == more.words[-1]
+    assert pictures.words[-1].startswith("20 samples seen")
+    assert len(pictures) == len(more) == 2
     clock.now += 10
     model.partial_fit(rows(10))
     view.close()
-    assert len(shots) == 2
+    assert len(pictures) == 2
     assert "closed view" in repr(view)
 
 
-def test_a_view_that_cannot_catch_up_is_closed_with_a_word(clock):
+def test_an_error_in_the_last_update_is_a_warning(clock):
     def broken(html, text):
         if not text.startswith("10 "):
-            raise OSError("no more paper")
+            raise OSError("disk full")
 
     for end in (View.close, View.catch_up):
         model = GaussianNeurons(4, **FIXED).partial_fit(rows(10))
         view, ended = View(model, None, 1.0, broken), []
         view.at_end = lambda ended=ended: ended.append(True)
-        model.partial_fit(rows(10))  # too soon to be drawn
-        with pytest.warns(RuntimeWarning, match="no more paper"):
+        model.partial_fit(rows(10))  # not due yet
+        with pytest.warns(RuntimeWarning, match="disk full"):
             end(view)
         assert view.closed
         assert ended == [True]
-        end(view)  # says nothing more
+        end(view)  # no second warning
 
 
-def test_of_many_views_of_a_model_the_newest_stay(pretend):
-    pretend(Shell())
+def test_only_the_newest_views_of_a_model_stay_open(fake_ipython):
+    fake_ipython(Shell())
     model, other = GaussianNeurons(4, **FIXED), GaussianNeurons(4, **FIXED)
     views = [other.watch()] + [model.watch() for _ in range(5)]
     assert [view.closed for view in views] == [False, True, True, False, False, False]
@@ -415,7 +416,7 @@ def test_of_many_views_of_a_model_the_newest_stay(pretend):
 def test_a_view_does_not_keep_a_model_alive():
     model = GaussianNeurons(4, **FIXED).partial_fit(rows(10))
     gone = weakref.ref(model)
-    view = View(model, None, 0.1, Shots())
+    view = View(model, None, 0.1, Pictures())
     del model
     gc.collect()
     assert gone() is None
@@ -423,36 +424,28 @@ def test_a_view_does_not_keep_a_model_alive():
     view.close()
 
 
-def test_learning_that_nobody_watches_has_no_audience():
-    model, other = GaussianNeurons(4, **FIXED), GaussianNeurons(4, **FIXED)
-    assert watching.audience(model) is None
-    View(other, None, 0.1, Shots())
-    assert watching.audience(model) is None
-    assert watching.audience(other) is not None
-
-
 @pytest.mark.parametrize("shape", [5, (), (0, 5), (5, 5, 4), (1, 2, 3, 4), "55", (2.5, 2)])
-def test_a_shape_that_is_none_is_said(shape):
+def test_an_invalid_shape_is_refused(shape):
     with pytest.raises(
         ValueError, match=r"shape must be \(height, width\), \(height, width, 3\) for colours"
     ):
-        View(GaussianNeurons(), shape, 0.1, Shots())
+        View(GaussianNeurons(), shape, 0.1, Pictures())
 
 
-def test_what_does_not_fit_is_said_at_once():
+def test_a_shape_or_interval_that_does_not_fit_is_refused():
     model = GaussianNeurons(4, **FIXED).partial_fit(rows(10))
-    with pytest.raises(ValueError, match=r"a shape of \(5, 5\) has 25 cells, but the model has 2 columns"):
-        View(model, (5, 5), 0.1, Shots())
+    with pytest.raises(ValueError, match=r"shape \(5, 5\) has 25 cells, but the model has 2 columns"):
+        View(model, (5, 5), 0.1, Pictures())
     with pytest.raises(ValueError, match="every must be finite and at least 0"):
-        View(model, None, -1.0, Shots())
-    assert not watching._open
+        View(model, None, -1.0, Pictures())
+    assert not notebook._open
 
 
 # ---- notebooks --------------------------------------------------------------------------------------
 
 
 class Shell:
-    """As much of IPython's as a view needs."""
+    """The part of IPython's shell that a view needs."""
 
     def __init__(self) -> None:
         self.callbacks: list = []
@@ -471,58 +464,56 @@ class TerminalInteractiveShell(Shell):
 
 
 @pytest.fixture
-def pretend(monkeypatch):
-    """Pretend that IPython is there, with some shell; gives what it is told to display."""
+def fake_ipython(monkeypatch):
+    """A function that replaces IPython by a shell and returns the list of displayed outputs."""
 
     def with_shell(shell):
-        told: list = []
+        displayed: list = []
         module, display = types.ModuleType("IPython"), types.ModuleType("IPython.display")
         module.get_ipython = lambda: shell
-        display.display = lambda data, **about: told.append(("display", data, about))
-        display.update_display = lambda data, **about: told.append(("update", data, about))
+        display.display = lambda data, **about: displayed.append(("display", data, about))
+        display.update_display = lambda data, **about: displayed.append(("update", data, about))
         monkeypatch.setitem(sys.modules, "IPython", module)
         monkeypatch.setitem(sys.modules, "IPython.display", display)
-        return told
+        return displayed
 
     return with_shell
 
 
-def test_in_a_notebook_one_output_is_shown_anew(pretend, clock):
+def test_a_notebook_updates_one_output(fake_ipython, clock):
     shell = Shell()
-    told = pretend(shell)
+    displayed = fake_ipython(shell)
     model = GaussianNeurons(4, **FIXED)
     view = model.watch(every=1.0)
     model.partial_fit(rows(10))
-    model.partial_fit(rows(10))  # too soon
-    assert [kind for kind, *_ in told] == ["display", "update"]
+    model.partial_fit(rows(10))  # not due yet
+    assert [kind for kind, *_ in displayed] == ["display", "update"]
     for callback in list(shell.callbacks):
         callback("the cell has ended")
-    assert [kind for kind, *_ in told] == ["display", "update", "update"]
-    assert len({about["display_id"] for *_, about in told}) == 1
-    assert told[-1][1]["text/plain"].startswith("20 samples seen")
-    assert told[-1][1]["text/html"].startswith("<svg")
+    assert [kind for kind, *_ in displayed] == ["display", "update", "update"]
+    assert len({about["display_id"] for *_, about in displayed}) == 1
+    assert displayed[-1][1]["text/plain"].startswith("20 samples seen")
+    assert displayed[-1][1]["text/html"].startswith("<svg")
     view.close()
     assert shell.callbacks == []
     model.partial_fit(rows(10))
-    assert len(told) == 3
+    assert len(displayed) == 3
 
 
 @pytest.mark.parametrize("shell", [None, TerminalInteractiveShell()])
-def test_a_terminal_is_no_notebook(pretend, shell):
-    pretend(shell)
-    with pytest.raises(
-        RuntimeError, match=r"in a Jupyter notebook, and there is none here.*gaussian-neurons live"
-    ):
+def test_watch_is_refused_in_a_terminal(fake_ipython, shell):
+    fake_ipython(shell)
+    with pytest.raises(RuntimeError, match=r"in a Jupyter notebook.*gaussian-neurons live"):
         GaussianNeurons().watch()
 
 
-def test_without_ipython_it_says_what_to_install(monkeypatch):
+def test_without_ipython_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "IPython", None)
     with pytest.raises(ModuleNotFoundError, match=r"pip install jupyterlab.*gaussian-neurons live"):
         GaussianNeurons().watch()
 
 
-def test_in_a_shell_of_ipython():
+def test_watch_in_an_ipython_shell():
     shells = pytest.importorskip("IPython.core.interactiveshell")
     capture = pytest.importorskip("IPython.utils.capture")
     shell = shells.InteractiveShell.instance()

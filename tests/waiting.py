@@ -1,14 +1,14 @@
-"""Waiting for what will come, however busy or slow the machine is."""
+"""Waiting for a condition, however busy or slow the machine is."""
 
 import time
 
-PATIENCE = 60.0  # seconds; machines that test are busy
+PATIENCE = 60.0  # seconds until a test gives up
 
 
 def wait_for(condition, seconds=PATIENCE):
-    """Wait until something holds; say what it was."""
+    """Wait until a condition is true; returns its value."""
     end = time.monotonic() + seconds
     while not (answer := condition()):
-        assert time.monotonic() < end, "it never came"
+        assert time.monotonic() < end, "timeout"
         time.sleep(0.01)
     return answer

@@ -16,11 +16,12 @@ from dataclasses import asdict
 import numpy as np
 from numpy.typing import DTypeLike
 
+from benchmarks import peak
 from benchmarks.peers.kernels import moving_numbers, points
 from benchmarks.peers.results import Kernel
 from benchmarks.progress import Progress
 from benchmarks.speed import counts, in_a_process, learn_time, processor
-from gaussian_neurons import Neurons, _core
+from gaussian_neurons import Neurons
 from gaussian_neurons.learning import native
 
 # K, D, and whether double precision is measured, too: for large shapes it would take too long
@@ -38,7 +39,6 @@ WORK = 5e8  # approximate multiply-adds in a turn
 SLOW = 1e8  # multiply-adds per sample; with more, the narrowest instruction set is skipped
 SAMPLES = (6, 100_000)  # smallest and largest number in a turn
 PROBE = 0.02  # seconds to measure the peak or the bandwidth
-PROBES = {"float32": _core.measure_core_single, "float64": _core.measure_core_double}
 
 
 def measure(
@@ -89,9 +89,9 @@ def measure_shape(K: int, D: int, double: bool, repetitions: int) -> list[Kernel
         for isa, precision in cases:
             samples, neurons = x.astype(precision), Neurons.at(centers, width, np.dtype(precision).type)
             with native.using(isa):
-                core = PROBES[precision](PROBE)
+                core = peak.measure(precision, PROBE)
                 seconds = learn_time(native.learn, neurons, samples if repetition >= 0 else x[:least], **rule)
-                peak = max(core["multiply_adds"], PROBES[precision](PROBE)["multiply_adds"])  # before, after
+                after = peak.measure(precision, PROBE)
             if repetition < 0:
                 continue
             count = counts(K, D, False, int(core["lanes"]), int(core["group"]))
@@ -106,7 +106,7 @@ def measure_shape(K: int, D: int, double: bool, repetitions: int) -> list[Kernel
                     count.needed,
                     count.done,
                     moving_numbers(K, D),
-                    peak * 1e9,
+                    max(core["multiply_adds"], after["multiply_adds"]) * 1e9,
                     read_bandwidth(K, D, precision),
                 )
             )

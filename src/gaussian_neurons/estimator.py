@@ -21,7 +21,7 @@ from gaussian_neurons.base.memory_maps import FLOATS, mapping_of, release
 from gaussian_neurons.clustering.diagnosis import Diagnosis
 from gaussian_neurons.clustering.numbering import Event
 from gaussian_neurons.learning import responses
-from gaussian_neurons.learning.backends import is_compiled
+from gaussian_neurons.learning.backends import is_compiled, name_of
 from gaussian_neurons.model import learner, model_file, run
 from gaussian_neurons.model.recent import Recent
 from gaussian_neurons.model.settings import Settings, checked, checked_before
@@ -120,12 +120,13 @@ class GaussianNeurons(
     "The first data" are the first 1000 samples. They are learned from once they are complete; until then the
     attributes tell what would result if the stream ended there.
 
-    Which neurons learned, and which are clusters, is decided at *looks*: fixed sample numbers, whatever the
-    calls. Where neurons and clusters are is always current. With a given width a look is at most 1000 samples
-    old, and at most a tenth of the stream; it counts the neurons that the last 1000 samples hold, and
-    those that many samples held before and that have not left their place. With an automatic width looks come
-    every 3000 samples, more often at first; what the last 1000 samples do not show is retired. `fit`
-    ends with a look.
+    Which neurons learned is decided at *looks*: fixed sample numbers, whatever the calls. A look is at most
+    1000 samples old, and at most a tenth of the stream; `fit` ends with one. `centers_` and `widths_` are
+    always current. With a given width a look counts the neurons that the last 1000 samples hold, and those
+    that many samples held before and that have not left their place; a cluster is where its neuron is. With
+    an automatic width, which neurons form which cluster is decided every 3000 samples, more often at first; a
+    cluster is at the mean of those of the last 1000 samples that its neurons won at the look, and a cluster
+    without such samples is retired.
 
     `inhibition`, the rates and `repulsion_every` are read at every call and can be changed in the middle of
     a stream; `n_neurons`, `width`, `init` and `domain` describe the start of a model.
@@ -295,6 +296,7 @@ class GaussianNeurons(
         model = run.Model(
             state=lambda: self._state,
             assign=self._assign,
+            restore=self._restore,
             new_state=self._new_state,
             settings=self._settings,
             parameters=lambda: self.get_params(deep=False),
@@ -628,6 +630,13 @@ class GaussianNeurons(
 
     def _assign(self, state: State) -> None:
         self._state = state
+
+    def _restore(self, loaded: model_file.Loaded) -> None:
+        """Take the parameters and the state of a checkpoint; a file does not contain a function."""
+        given = dict(loaded.parameters)
+        if callable(self.backend) and given.get("backend") == name_of(self.backend):
+            del given["backend"]
+        self.__dict__.update(given, _state=loaded.state)
 
     def _commit(self, states: Iterator[State]) -> None:
         learner.commit(self._assign, observers.following(self, states))

@@ -3,8 +3,8 @@
 import copy
 import threading
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -249,8 +249,12 @@ def sweep(
     reasons: dict[int, str] = {}
     learn = joblib.delayed(_learned)
     tasks = (learn(place, cell, source, n_samples, parameters) for place, cell in enumerate(cells))
-    with _silent(), Bar(len(cells), 0, progress, str, unit="models") as bar:
-        for place, count, response, reason in _spread(n_jobs, tasks):
+    with (
+        _silent(),
+        Bar(len(cells), 0, progress, str, unit="models") as bar,
+        closing(_spread(n_jobs, tasks)) as results,
+    ):
+        for place, count, response, reason in results:
             counts[place], responses[place] = count, response
             if reason is not None:
                 reasons[place] = reason
@@ -355,7 +359,7 @@ def _learned(
     return place, model.n_clusters_, response, None
 
 
-def _spread(n_jobs: int | None, tasks: Iterator[Any]) -> Iterator[Any]:
+def _spread(n_jobs: int | None, tasks: Iterator[Any]) -> Generator[Any, None, None]:
     """Results in the order of completion, or all at the end if the backend cannot do that."""
     try:
         parallel = joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered")

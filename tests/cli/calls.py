@@ -1,4 +1,4 @@
-"""What the tests of the command line share: three blobs in files, and commands that are called."""
+"""Shared by the tests of the command line: three clusters in files, and calls of commands."""
 
 import json
 import sys
@@ -10,9 +10,9 @@ from typer.testing import CliRunner
 
 from gaussian_neurons.cli import app
 
-PLACES = np.array([[0.0, 0.0], [0.0, 4.0], [4.0, 0.0]])
+CENTERS = np.array([[0.0, 0.0], [0.0, 4.0], [4.0, 0.0]])
 KINDS = np.random.default_rng(0).integers(3, size=3000)
-X = np.random.default_rng(1).normal(PLACES[KINDS], 0.4).round(4)
+X = np.random.default_rng(1).normal(CENTERS[KINDS], 0.4).round(4)
 COMMAND = [sys.executable, "-m", "gaussian_neurons"]
 
 
@@ -47,7 +47,7 @@ def good(*arguments, stdin=None):
 
 
 def refused(*arguments, stdin=None):
-    """What the one message says that a mistake ends in."""
+    """The error message of a command that must fail."""
     done = call(*arguments, stdin=stdin)
     assert done.exit_code == 1, done.output
     assert done.stderr.startswith("Error: ")

@@ -1,4 +1,4 @@
-"""A folder of its own for each test, and a model in it."""
+"""A separate folder for each test, and a model file in it."""
 
 import pytest
 from typer.testing import CliRunner
@@ -17,11 +17,11 @@ def here(tmp_path, monkeypatch):
 
 @pytest.fixture(scope="session")
 def model_bytes(tmp_path_factory):
-    place = tmp_path_factory.mktemp("model")
-    write_csv(place / "a.csv")
-    arguments = ["fit", str(place / "a.csv"), "--out", str(place / "m"), "--width", "1"]
+    folder = tmp_path_factory.mktemp("model")
+    write_csv(folder / "a.csv")
+    arguments = ["fit", str(folder / "a.csv"), "--out", str(folder / "m"), "--width", "1"]
     assert CliRunner().invoke(app, arguments).exit_code == 0
-    return (place / "m").read_bytes()
+    return (folder / "m").read_bytes()
 
 
 @pytest.fixture

@@ -1,165 +1,173 @@
-"""The commands reproduce and demo at the edge: names, seeds, folders, completion, and the display."""
+"""The command reproduce: names, seeds, folders, backends, errors, completion, the display."""
 
 import io
 import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from rich.console import Console
-from typer.testing import CliRunner
 
-from gaussian_neurons.cli import app
 from gaussian_neurons.cli.display import Display
 from gaussian_neurons.cli.reproducing import _names, _out, parse_seeds
+from gaussian_neurons.experiments import data, reproduction
 from gaussian_neurons.experiments.catalogue import EXPERIMENTS
 from gaussian_neurons.experiments.reproduction import Board, Job, Outcome
-from gaussian_neurons.experiments.results import Question
+from gaussian_neurons.experiments.results import RunSpec
+from tests.cli.calls import call, good, refused
 from tests.waiting import wait_for
 
 
-def invoke(*words):
-    return CliRunner().invoke(app, ["reproduce", *words], env={"COLUMNS": "80"})
+@pytest.fixture
+def no_pictures(monkeypatch):
+    def draw(name, result, out):
+        for suffix in ("png", "svg"):
+            (out / name / f"{name}.{suffix}").write_text("<svg >")
+
+    monkeypatch.setattr(reproduction, "draw", draw)
 
 
-def test_the_list_has_a_line_for_each_experiment():
-    lines = invoke("--list").output.splitlines()
+def test_the_list_has_a_line_for_each_experiment(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = good("reproduce", "--list").stdout.splitlines()
     assert [line.split()[0] for line in lines[1:21]] == list(EXPERIMENTS)  # none is wrapped
     assert all(len(line) <= 80 for line in lines)
-    assert "7 learned" in lines[2]
 
 
 @pytest.mark.parametrize(
     ("text", "seeds"),
     [("0", [0]), ("0-3", [0, 1, 2, 3]), ("7,0-1, 5", [0, 1, 5, 7]), ("3-3", [3]), ("1,1", [1])],
 )
-def test_seeds_as_one_writes_them(text, seeds):
+def test_lists_of_seeds(text, seeds):
     assert parse_seeds(text) == seeds
 
 
 @pytest.mark.parametrize("text", ["", "a", "3-1", "-1", "0-99999999", "1.5", "0;1", "0-"])
-def test_seeds_that_are_none(text, tmp_path):
-    done = invoke("figure1", "--seeds", text, "--out", str(tmp_path))
-    assert done.exit_code == 1
-    assert "--seeds" in done.stderr
-    assert not any(tmp_path.iterdir())
+def test_invalid_lists_of_seeds(text):
+    with pytest.raises(ValueError, match="--seeds"):
+        parse_seeds(text)
 
 
 @pytest.mark.parametrize(
-    ("words", "says"),
+    ("words", "message"),
     [
-        (["figure9"], "there is no experiment 'figure9'. Known: all, figure1, figure2a"),
-        (["figure1", "--markdown", "report"], "--markdown must name a file that ends in .md"),
+        (["figure9"], "there is no experiment 'figure9'"),
         (["figur2a"], "Did you mean 'figure2a'?"),
-        (["figure1", "--data-dir", "/nowhere"], "--data-dir '/nowhere' is no folder"),
-        (["figure1", "--jobs", "0"], "--jobs"),
-        (["figure1", "--samples-scale", "0"], "--samples-scale"),
-        (["figure1", "--samples-scale", "2"], "--samples-scale"),
-        (["figure1", "--samples-scale", "nan"], "--samples-scale"),
-        (["figure1", "--data", "other"], "--data"),
+        (["figure1", "--seeds", "3-1"], "--seeds"),
+        (["figure1", "--markdown", "report"], "--markdown"),
+        (["figure1", "--data-dir", "/nowhere"], "--data-dir '/nowhere' is not a folder"),
+        (["figure2a", "--backend", "fast"], "unknown backend 'fast'"),
     ],
 )
-def test_mistakes_are_told(words, says, tmp_path):
-    done = invoke(*words, "--out", str(tmp_path / "out"))
-    assert done.exit_code in (1, 2)
-    assert says in done.stderr
-    assert "Traceback" not in done.stderr
-    assert not (tmp_path / "out").exists()
+def test_invalid_options_are_refused_before_anything_is_written(here, words, message):
+    assert message in refused("reproduce", *words, "--out", "out")
+    assert os.listdir() == []
 
 
-def test_what_is_no_folder_is_told(tmp_path):
-    (tmp_path / "file").write_text("mine")
-    done = invoke("figure1", "--out", str(tmp_path / "file"))
+@pytest.mark.parametrize("option", ["--jobs=0", "--samples-scale=0", "--samples-scale=nan", "--data=other"])
+def test_options_out_of_range_are_refused(option):
+    done = call("reproduce", "figure1", option)
+    assert done.exit_code == 2
+    assert option.split("=")[0] in done.stderr
+
+
+def test_a_file_in_place_of_the_folder_is_not_changed(here):
+    (here / "file").write_text("mine")
+    assert "file" in refused("reproduce", "figure1", "--out", "file")
+    assert (here / "file").read_text() == "mine"
+
+
+def test_missing_data_is_reported_before_anything_runs(here, monkeypatch):
+    monkeypatch.setattr(data, "_loaded", {})
+    for name in ("HOME", "XDG_CACHE_HOME", "GAUSSIAN_NEURONS_DATA"):
+        monkeypatch.setenv(name, str(here))
+    for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.setenv(name, "")
+    done = call("reproduce", "all", "--out", "out")
     assert done.exit_code == 1
-    assert "file" in done.stderr
-    assert (tmp_path / "file").read_text() == "mine"
+    for words in ("MNIST", "--data sample", "--data-dir"):
+        assert words in done.stderr
+    assert not list(Path("out").glob("*/*.json"))
 
 
-def test_other_data_and_scales_have_folders_of_their_own():
-    assert _out(None, 1.0, "full") == Path("reproduction")
-    assert _out(None, 0.01, "full") == Path("reproduction-scale-0.01")
-    assert _out(None, 0.5, "sample") == Path("reproduction-sample-scale-0.5")
-    assert _out(Path("mine"), 0.5, "sample") == Path("mine")
+def test_other_data_scales_and_backends_have_separate_folders():
+    assert _out(None, 1.0, "full", "auto") == Path("reproduction")
+    assert _out(None, 0.01, "full", "auto") == Path("reproduction-scale-0.01")
+    assert _out(None, 0.5, "sample", "auto") == Path("reproduction-sample-scale-0.5")
+    assert _out(None, 1.0, "full", "rules.mine:learn") == Path("reproduction-backend-rules.mine-learn")
+    assert _out(Path("mine"), 0.5, "sample", "native") == Path("mine")
 
 
-def test_the_command_ends_with_numbers_and_a_report(tmp_path):
-    done = invoke("figure1", "width-equation", "--out", str(tmp_path), "--jobs", "1")
-    assert done.exit_code == 0, done.output
+def test_the_command_prints_numbers_and_writes_a_report(here, no_pictures):
+    done = good("reproduce", "figure1", "width-equation", "--out", "out", "--jobs", "1")
     assert "4.14" in done.stdout
-    assert "report.html has it all" in done.stdout.replace("\n", "")
-    assert (tmp_path / "report.html").is_file()
-    solved = json.loads((tmp_path / "report.json").read_text())["results"][1]
+    solved = json.loads(Path("out/report.json").read_text())["results"][1]
     assert solved["experiment"] == "width-equation"
     assert solved["quantities"][0]["published"] == 4.14
     assert solved["quantities"][0]["ours"]["null"] == pytest.approx(4.139, abs=1e-3)
-    assert solved["claims"][0] == {
-        "text": "σ = 4.14 for 9 × 9 patches.",
-        "held": 1,
-        "cases": 1,
-        "seeds": 1,
-    }
-    again = invoke("figure1", "--out", str(tmp_path))
-    assert "Nothing to run: 1 done before." in again.stdout
-    assert "width-equation" in (tmp_path / "report.html").read_text()  # and stays in the report
+    assert [solved["claims"][0][name] for name in ("held", "cases", "seeds")] == [1, 1, 1]
+    good("reproduce", "figure1", "--out", "out")
+    assert "width-equation" in Path("out/report.html").read_text()  # earlier results stay in the report
 
 
-def test_an_experiment_that_fails_is_told_in_full(tmp_path, monkeypatch):
-    from dataclasses import replace
-
+def test_a_failed_experiment_is_printed_with_its_traceback(here, no_pictures, monkeypatch):
     def broken(config, seed, lab):
         raise RuntimeError("on purpose")
 
     monkeypatch.setitem(EXPERIMENTS, "figure1", replace(EXPERIMENTS["figure1"], run=broken))
-    done = invoke("figure1", "width-equation", "--out", str(tmp_path), "--jobs", "1")
+    done = call("reproduce", "figure1", "width-equation", "--out", "out", "--jobs", "1")
     assert done.exit_code == 1
     assert "RuntimeError: on purpose" in done.stdout
-    assert "in broken" in done.stdout  # where it happened
-    assert (tmp_path / "report.html").is_file()
+    assert "in broken" in done.stdout
+    assert Path("out/report.html").is_file()
 
 
-def test_names_are_completed_by_the_shell():
-    complete = {
-        "_GAUSSIAN_NEURONS_COMPLETE": "complete_bash",
-        "COMP_WORDS": "gaussian-neurons reproduce figure2",
-    }
-    command = Path(sys.executable).with_name("gaussian-neurons")
-    done = subprocess.run(
-        [command], env={**os.environ, **complete, "COMP_CWORD": "2"}, capture_output=True, text=True
+def test_ctrl_c_ends_with_a_message(here, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(reproduction, "reproduce", interrupted)
+    done = call("reproduce", "figure1")
+    assert done.exit_code == 130
+    assert done.stderr.startswith("Interrupted. ")
+
+
+def test_completion_does_not_import_scikit_learn():
+    code = (
+        "import sys\nfrom gaussian_neurons.__main__ import main\nsys.argv[0] = 'gaussian-neurons'\n"
+        "try:\n    main()\nexcept SystemExit:\n    pass\nprint('sklearn' in sys.modules)"
     )
-    assert done.stdout.split() == ["figure2", *(f"figure2{letter}" for letter in "abcdefgh")]
-
-
-def test_completion_knows_all_names_without_importing_them():
+    words = {"COMP_WORDS": "gaussian-neurons reproduce figure2", "COMP_CWORD": "2"}
+    environment = {**os.environ, **words, "_GAUSSIAN_NEURONS_COMPLETE": "complete_bash"}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    *names, imported = done.stdout.split()
+    assert names == ["figure2", *(f"figure2{letter}" for letter in "abcdefgh")]
+    assert imported == "False"
     assert set(_names("")) == {"all", *EXPERIMENTS, "figure2", "figure3", "figure5"}
 
 
-def test_help_does_not_wait_for_scikit_learn():
-    """Nor does an interrupt in the first second, which nobody would answer."""
-    code = "import sys; from gaussian_neurons.cli import app; print('sklearn' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"
-
-
 def test_the_version():
-    assert CliRunner().invoke(app, ["--version"]).output.startswith("gaussian-neurons 0.")
+    assert good("--version").stdout.startswith("gaussian-neurons 0.")
 
 
-def test_the_display_shows_what_runs_and_what_is_done(tmp_path):
+def test_the_display_shows_running_and_ended_jobs(tmp_path):
     screen = io.StringIO()
     console = Console(file=screen, force_terminal=True, width=100, color_system=None)
-    questions = [Question("figure2a", seed, 1.0, "full", None) for seed in (0, 1)]
-    jobs = [Job(it, tmp_path, tmp_path / "board", slot, {}, 0) for slot, it in enumerate(questions)]
+    runs = [RunSpec("figure2a", seed, 1.0, "full", None) for seed in (0, 1)]
+    jobs = [Job(run, tmp_path, tmp_path / "board", slot, {}, 0) for slot, run in enumerate(runs)]
     board = Board(tmp_path / "board", 2)
     with Display(console) as display:
-        display.begins(jobs, 3, board)
-        Board(tmp_path / "board")[0] = (500_000, 4)  # as another process would
+        display.on_start(jobs, 3, board)
+        Board(tmp_path / "board")[0] = (500_000, 4)  # as another process does
         wait_for(lambda: "4 learned" in screen.getvalue())
-        display.ended(Outcome(jobs[0], 0.5, None))
-        display.ended(Outcome(jobs[1], 0.0, "ValueError: [broken]\nmore"))
+        display.on_end(Outcome(jobs[0], 0.5, None))
+        display.on_end(Outcome(jobs[1], 0.0, "ValueError: [broken]\nmore"))
     shown = screen.getvalue()
-    assert "2 runs to do; 3 done before." in shown
     assert "0.5 M samples, 4 learned" in shown
     assert "50%" in shown
     assert "1/2 figure2a seed 0" in shown

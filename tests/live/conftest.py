@@ -1,4 +1,4 @@
-"""Servers, and pages of them in a real browser."""
+"""Servers, clients, and pages in a real browser."""
 
 import pytest
 
@@ -13,53 +13,59 @@ def stripes():
 
 
 @pytest.fixture
-def tabs(browser):
-    """Opens pages that note what they complain of and ask for."""
-    yield from opener(browser)
-
-
-@pytest.fixture(scope="module")
-def lasting_tabs(browser):
-    """The same, for pages that several tests use."""
-    yield from opener(browser)
-
-
-@pytest.fixture(scope="module")
-def lasting_tab(lasting_tabs, stripes):
-    return lasting_tabs(stripes.url)
-
-
-@pytest.fixture
-def tab(lasting_tab, stripes):
-    """A page on stripes, as they begin."""
-    start(lasting_tab, stripes, STRIPES)
-    yield lasting_tab
-    assert lasting_tab.trouble == []
-
-
-@pytest.fixture(scope="module")
-def mixed():
-    with served(MIXTURE) as one:
-        yield one
-
-
-@pytest.fixture(scope="module")
-def lasting_plane(lasting_tabs, mixed):
-    return lasting_tabs(mixed.url)
-
-
-@pytest.fixture
-def plane(lasting_plane, mixed):
-    start(lasting_plane, mixed, MIXTURE)
-    yield lasting_plane
-    assert lasting_plane.trouble == []
-
-
-@pytest.fixture
-def plain_tab(stripes):
-    """A tab without a browser on stripes, as they begin."""
-    before = stripes.page.run.generation
+def client(stripes):
+    """A client without a browser, at the start of a trial on stripes."""
+    generation = stripes.run.generation
     with stripes.tab() as one:
-        one.send("start", setup=STRIPES.told())
-        one.next("scene", where=lambda scene: scene["generation"] > before)
+        one.send("start", setup=STRIPES.as_json())
+        one.next("scene", where=lambda scene: scene["generation"] > generation)
         yield one
+
+
+@pytest.fixture
+def open_page(browser):
+    """A function that opens a page in a new browser context."""
+    yield from opener(browser)
+
+
+# Opening a page takes seconds. Most tests share one page of each mode. Its server is page.served.
+
+
+@pytest.fixture(scope="package")
+def _open_shared(browser):
+    yield from opener(browser)
+
+
+@pytest.fixture(scope="package")
+def shared_page(_open_shared):
+    """The page on stripes in any state, for tests of single JavaScript functions."""
+    with served(STRIPES) as one:
+        page = _open_shared(one.url)
+        page.served = one
+        yield page
+
+
+@pytest.fixture(scope="package")
+def _shared_plane(_open_shared):
+    with served(MIXTURE) as one:
+        page = _open_shared(one.url)
+        page.served = one
+        yield page
+
+
+@pytest.fixture
+def page(shared_page):
+    """The page at the start of a trial on stripes."""
+    start(shared_page, STRIPES)
+    yield shared_page
+    assert shared_page.problems == []
+
+
+@pytest.fixture
+def plane(_shared_plane):
+    """The page at the start of a trial in the plane, without a surface."""
+    start(_shared_plane, MIXTURE)
+    if _shared_plane.locator("#surface").input_value() != "off":
+        _shared_plane.locator("#surface").select_option("off")
+    yield _shared_plane
+    assert _shared_plane.problems == []

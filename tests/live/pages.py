@@ -1,81 +1,95 @@
-"""A page in a real browser: opened, and waited for."""
+"""Pages in a real browser."""
 
 from tests.waiting import wait_for
 
-SOON = 60_000  # milliseconds
+TIMEOUT = 60_000  # milliseconds
+SIZE = {"width": 1280, "height": 860}
 PLANE = "document.querySelector('#plane').plane"
 
 
 def opener(browser):
-    context = browser.new_context(viewport={"width": 1280, "height": 860}, accept_downloads=True)
+    """A generator of one function that opens pages, which collect console messages and requested URLs."""
+    context = browser.new_context(viewport=SIZE, accept_downloads=True)
 
-    def opened(url, **options):
-        tab = context.new_page()
-        tab.trouble, tab.asked = [], []
-        tab.on("console", lambda message: tab.trouble.append(message.text))
-        tab.on("pageerror", lambda error: tab.trouble.append(str(error)))
-        tab.on("request", lambda request: tab.asked.append(request.url))
-        tab.on("websocket", lambda socket: tab.asked.append(socket.url))
-        tab.set_default_timeout(SOON)
-        tab.goto(url)
-        if options.get("wait", True):
-            become(tab, "gaussianNeurons.frame !== null")
-        return tab
+    def opened(url, wait=True):
+        page = context.new_page()
+        page.problems, page.requested = [], []
+        page.on("console", lambda message: page.problems.append(message.text))
+        page.on("pageerror", lambda error: page.problems.append(str(error)))
+        page.on("request", lambda request: page.requested.append(request.url))
+        page.on("websocket", lambda socket: page.requested.append(socket.url))
+        page.set_default_timeout(TIMEOUT)
+        page.goto(url)
+        if wait:
+            until(page, "gaussianNeurons.frame !== null")
+        return page
 
     yield opened
     context.close()
 
 
-def start(tab, served, setup):
-    """Begin anew with a setup, running."""
-    tab.bring_to_front()  # a tab behind others is drawn once a second
-    generation = served.page.run.generation
-    served.page.run.order(0, ("start", {"setup": setup.told()}))
-    become(
-        tab, "g => gaussianNeurons.scene?.generation > g && gaussianNeurons.frame !== null", arg=generation
+def until(page, condition, arg=None):
+    """Wait for a condition in the page. (Playwright's own function needs eval, which the page forbids.)"""
+    return wait_for(lambda: page.evaluate(condition, arg))
+
+
+def start(page, setup, size=SIZE):
+    """Start a trial and wait for its first frame."""
+    page.bring_to_front()  # browsers draw other tabs once a second
+    if size is not None and page.viewport_size != size:
+        resize(page, **size)
+    generation = page.served.run.generation
+    page.served.run.submit(0, ("start", {"setup": setup.as_json()}))
+    until(
+        page,
+        "([g, K]) => gaussianNeurons.scene?.generation > g && gaussianNeurons.frame?.ids.length === K",
+        arg=[generation, setup.n_neurons],
     )
-    become(tab, "K => gaussianNeurons.frame.ids.length === K", arg=setup.n_neurons)
 
 
-def again(tab, button="#again"):
-    """Start again, and wait for the first frame."""
-    generation = tab.evaluate("gaussianNeurons.scene.generation")
-    tab.locator(button).click()
-    become(tab, "g => gaussianNeurons.scene.generation > g && gaussianNeurons.frame !== null", arg=generation)
+def restart(page, button="#again"):
+    """Press a restart button and wait for the first frame."""
+    generation = page.evaluate("gaussianNeurons.scene.generation")
+    page.locator(button).click()
+    until(page, "g => gaussianNeurons.scene.generation > g && gaussianNeurons.frame !== null", arg=generation)
 
 
-def become(tab, what, arg=None):
-    """Wait until something holds in the page. (Playwright's own way needs eval, which the page forbids.)"""
-    wait_for(lambda: tab.evaluate(what, arg))
+def pause(page):
+    page.locator("#pause").click()
+    until(page, "gaussianNeurons.frame.state === 'paused'")
 
 
-def drawn(tab):
-    """Wait until what the page has heard of is on the screen."""
-    tab.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+def enter(page, name, value):
+    """Type a value into a field."""
+    page.locator(f"#{name}").fill(str(value))
+    page.locator(f"#{name}").press("Enter")
 
 
-def choose_surface(plane, choice):
-    """A kind of surface in the plane, and wait until it is painted."""
-    plane.locator("#surface").select_option(choice)
-    become(
-        plane,
+def resize(page, width, height):
+    """Resize the window, and wait until the page has adapted to it."""
+    page.set_viewport_size({"width": width, "height": height})
+    until(page, "([w, h]) => innerWidth === w && innerHeight === h", arg=[width, height])
+    drawn(page)
+
+
+def drawn(page):
+    """Wait until the page has drawn what it has received."""
+    page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+def choose_surface(page, choice):
+    """Choose a surface in the plane, and wait until it is painted."""
+    page.locator("#surface").select_option(choice)
+    until(
+        page,
         f"shown => {PLANE}.surface.shown === shown && {PLANE}.surface.painted === shown",
         arg=choice != "off",
     )
 
 
-def setup_of(served):
-    return served.ask(lambda trial: trial.setup)
+def seen(page):
+    return page.evaluate("gaussianNeurons.frame.seen")
 
 
-def until(served, what):
-    """Wait until the trial is as wanted."""
-    return wait_for(lambda: served.ask(what))
-
-
-def seen(tab):
-    return tab.evaluate("gaussianNeurons.frame.seen")
-
-
-def pictures(tab):
-    return tab.evaluate("[...document.querySelectorAll('.filter canvas')].map(it => it.toDataURL())")
+def pictures(page):
+    return page.evaluate("[...document.querySelectorAll('.filter canvas')].map(it => it.toDataURL())")

@@ -1,4 +1,4 @@
-"""A server in a thread of this process, and tabs that talk to it without a browser."""
+"""A server in a thread of this process, and clients without a browser."""
 
 import http.client
 import json
@@ -10,44 +10,49 @@ import numpy as np
 from websockets.sync.client import connect
 
 from gaussian_neurons.live.frames import decoded
-from gaussian_neurons.live.server import Page, listen, server
+from gaussian_neurons.live.server import Application, listen, make_server
 from gaussian_neurons.live.setup import Setup
 from gaussian_neurons.live.sources import Images, Sources
 from tests.waiting import PATIENCE, wait_for
 
 
 def stripes(count=20, side=12):
-    """Images with bright lines, upright or level: labels 1 and 0."""
+    """Images with a bright line: label 0 horizontal, label 1 vertical."""
     images = np.zeros((count, side, side), np.uint8)
     labels = np.arange(count) % 2
     for k, image in enumerate(images):
         at = 2 + k % (side - 4)
         image[(slice(None), slice(at, at + 2)) if labels[k] else (slice(at, at + 2), slice(None))] = 255
-    return Images(images, labels, ("level", "upright"), "stripes", ("images = None",))
+    return Images(images, labels, ("horizontal", "vertical"), "stripes", ("images = None",))
 
 
 def striped_sources():
-    """No published data; the file that was given holds stripes."""
+    """No published data; the given file holds stripes."""
     sources = Sources(None, stripes())
-    sources._absent |= {"mnist": "not here", "cifar10": "not here"}
+    sources._absent |= {"mnist": "not found", "cifar10": "not found"}
     return sources
 
 
-STRIPES = Setup("file", 6, 1.0, size=4, speed=100_000.0)  # fast, and leaves the browser some of the machine
+STRIPES = Setup("file", 6, 1.0, size=4, speed=100_000.0)  # the limit leaves time for the browser
 MIXTURE = Setup("mixture", 8, 0.01, learning_rate=0.001, speed=2000.0)
 
 
 class Served:
-    """A server that runs."""
+    """A running server."""
 
-    def __init__(self, page, port, stop, connections):
-        self.page, self.port, self.stop = page, port, stop
-        self.connections = connections  # that are open
+    def __init__(self, application, port, stop, connections):
+        self.application, self.port, self.stop = application, port, stop
+        self.connections = connections  # open HTTP connections
+        self.run = application.run
         self.url = f"http://127.0.0.1:{port}/"
 
-    def ask(self, question):
-        """The answer to a question about the trial."""
-        return self.page.run.ask(question).result(PATIENCE)
+    def query(self, question):
+        """The result of a function of the trial."""
+        return self.run.query(question).result(PATIENCE)
+
+    def until(self, condition):
+        """Wait until a condition of the trial holds."""
+        return wait_for(lambda: self.query(condition))
 
     def tab(self, **hello):
         return Tab(self.port, **hello)
@@ -55,9 +60,10 @@ class Served:
 
 @contextmanager
 def served(setup=STRIPES, sources=None, host="127.0.0.1", token=None, port=0):
-    page = Page(sources or striped_sources(), setup)
+    application = Application(sources or striped_sources(), setup)
     bound = listen(host, port)
-    running = server(page, host, token)
+    running = make_server(application, host, token)
+    running.config.ws_ping_interval = None  # on a busy machine, pongs may be late
     thread = threading.Thread(target=running.run, kwargs={"sockets": [bound]})
     thread.start()
 
@@ -68,24 +74,24 @@ def served(setup=STRIPES, sources=None, host="127.0.0.1", token=None, port=0):
 
     try:
         wait_for(lambda: running.started)
-        yield Served(page, bound.getsockname()[1], stop, running.server_state.connections)
+        yield Served(application, bound.getsockname()[1], stop, running.server_state.connections)
     finally:
         stop()
 
 
-def asked(served, path="/", method="GET", **headers):
-    """Status, headers and text of an answer."""
+def request(served, path="/", method="GET", **headers):
+    """Status, headers and body of a response."""
     connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=PATIENCE)
     given = {"Host": f"127.0.0.1:{served.port}"} | {k.replace("_", "-"): v for k, v in headers.items()}
     connection.request(method, path, headers=given)
-    answer = connection.getresponse()
-    body = answer.read()
+    response = connection.getresponse()
+    body = response.read()
     connection.close()
-    return answer.status, dict(answer.getheaders()), body
+    return response.status, dict(response.getheaders()), body
 
 
 class Tab:
-    """A page without a browser."""
+    """A client without a browser."""
 
     def __init__(self, port, origin=None, greet=True, headers=None, queue=None, sock=None, **hello):
         self._opened = connect(
@@ -96,6 +102,7 @@ class Tab:
             max_queue=queue,
             open_timeout=PATIENCE,
             close_timeout=1,
+            ping_interval=None,
             compression=None,
             **({} if sock is None else {"sock": sock}),
         )
@@ -116,7 +123,7 @@ class Tab:
         self.socket.send(json.dumps({"do": do, **arguments}))
 
     def next(self, *kinds, where=lambda message: True):
-        """The next message of these kinds; binary ones as facts with their arrays."""
+        """The next message of these kinds; binary messages as facts with their arrays."""
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             data = self.socket.recv(timeout=PATIENCE)
@@ -127,7 +134,7 @@ class Tab:
                 message = {"type": facts["kind"], **facts, **arrays}
             if message["type"] in kinds and where(message):
                 return message
-        raise AssertionError(f"no {kinds} came")
+        raise AssertionError(f"no message of {kinds}")
 
     def frame(self, where=lambda frame: True):
         return self.next("frame", where=where)

@@ -1,4 +1,4 @@
-"""The command live: what it shows, what it says of a wrong file, and how it ends."""
+"""The command live: starting, stopping, options, and reading files."""
 
 import os
 import re
@@ -14,21 +14,16 @@ from typer.testing import CliRunner
 
 from gaussian_neurons.cli import app, living
 from gaussian_neurons.cli.reading import Data
-from gaussian_neurons.live.setup import DATA, Setup
-from gaussian_neurons.live.sources import Images, Points, defaults, from_rows
+from gaussian_neurons.live.setup import DATA
+from gaussian_neurons.live.sources import Images, Points, default_setup
 from gaussian_neurons.live.trial import Trial
 from tests.cli.calls import call
 from tests.waiting import PATIENCE
 
 
-def opened(path, columns=None, standardize=False):
-    """What a file is taken for."""
-    return living._file(Data(str(path), None, None, columns, None, skip=True), standardize)
-
-
 @pytest.fixture
-def server(tmp_path):
-    """A function that starts the command and gives process, address and all that was printed before."""
+def command(tmp_path):
+    """A function that starts the command and returns process, URL and output."""
     started = []
 
     def start(*options):
@@ -55,36 +50,36 @@ def server(tmp_path):
         process.communicate()
 
 
-@pytest.mark.parametrize("times", [1, 3])
-def test_it_serves_until_ctrl_c_however_often_that_is_pressed(server, times):
-    process, url, _ = server("--data", "mixture")
-    with urllib.request.urlopen(url, timeout=PATIENCE) as answer:
-        assert b"Gaussian Neurons" in answer.read()
-    for _ in range(times):
-        process.send_signal(signal.SIGINT)
+def test_ctrl_c_stops_the_command(command):
+    process, url, _ = command("--data", "mixture")
+    with urllib.request.urlopen(url, timeout=PATIENCE) as response:
+        assert b"Gaussian Neurons" in response.read()
+    process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=PATIENCE)
-    assert process.returncode in (0, -signal.SIGINT)[:times]  # the last may come when all is done
+    assert process.returncode == 0
     assert errors == ""
 
 
-def test_other_addresses_get_a_token_that_is_printed_once(server):
-    process, url, printed = server("--data", "mixture", "--host", "0.0.0.0")
+def test_a_token_for_other_addresses_is_printed_once_and_several_ctrl_c_stop_the_command(command):
+    process, url, printed = command("--data", "mixture", "--host", "0.0.0.0")
     token = re.search(r"token=(\S+)", url).group(1)
     assert printed.count(token) == 1
     with pytest.raises(urllib.error.HTTPError, match="401"):
         urllib.request.urlopen(re.sub(r"//[^:]+:(\d+)/.*", r"//127.0.0.1:\1/", url), timeout=PATIENCE)
-    process.send_signal(signal.SIGINT)
+    for _ in range(3):
+        process.send_signal(signal.SIGINT)
     rest, errors = process.communicate(timeout=PATIENCE)
-    assert token not in rest + errors
+    assert process.returncode in (0, -signal.SIGINT)  # the last signal may come during the exit of Python
+    assert rest + errors == ""
 
 
 @pytest.mark.parametrize(
     ("options", "opens"), [([], True), (["--no-browser"], False), (["--host", ""], False)]
 )
-def test_a_browser_is_opened_but_never_told_a_token(monkeypatch, options, opens):
-    """What a browser is told to open stands in the list of processes, for everybody on the machine."""
+def test_the_browser_is_opened_without_a_token_only(monkeypatch, options, opens):
+    """All users of a machine can see the URL in the command line of a browser."""
 
-    def serve(page, bound, host, token, ready):
+    def serve(application, bound, host, token, ready):
         ready()
         bound.close()
 
@@ -94,151 +89,153 @@ def test_a_browser_is_opened_but_never_told_a_token(monkeypatch, options, opens)
     done = CliRunner().invoke(app, ["live", "--data", "mixture", "--port", "0", *options])
     assert done.exit_code == 0, done.output
     assert bool(opened) is opens
-    assert not any("token" in where for where in opened)
+    assert not any("token" in url for url in opened)
 
 
-def test_two_columns_are_points(tmp_path):
+def test_known_names_are_those_of_the_page():
+    assert set(living.KNOWN) == set(DATA) - {"file"}
+
+
+def test_help_has_examples():
+    assert "gaussian-neurons live --data mixture" in call("live", "--help").stdout
+
+
+# ---- files ----------------------------------------------------------------------------------------
+
+
+def read(path, columns=None, header=None, standardize=False):
+    return living._read(Data(str(path), None, header, columns, None, skip=True), standardize)
+
+
+def from_code(points):
+    """The points that the Python code of points reads."""
+    names = {"np": np}
+    exec("\n".join(points.code), names)
+    return names["points"]
+
+
+def test_a_file_with_two_columns(tmp_path):
     path = tmp_path / "points.csv"
     path.write_text("x,y,name\n" + "".join(f"{k},{k % 3},a\n" for k in range(50)))
-    points = opened(path, "x,y")
+    points = read(path, "x,y")
     assert isinstance(points, Points)
     assert points.points.shape == (50, 2)
     assert points.text == "points.csv: 50 points"
     assert points.axes == ("x", "y")
-    again = {"np": np}
-    exec("\n".join(points.code), again)
-    assert (again["points"] == points.points).all()
-
-
-def test_without_names_columns_are_counted(tmp_path):
+    assert (from_code(points) == points.points).all()
     np.savetxt(tmp_path / "plain.csv", np.arange(12.0).reshape(6, 2), delimiter=",")
-    points = opened(tmp_path / "plain.csv")
-    assert points.axes is None
-    again = {"np": np}
-    exec("\n".join(points.code), again)
-    assert (again["points"] == points.points).all()
+    assert read(tmp_path / "plain.csv").axes is None
 
 
-def test_a_script_reads_the_file_as_it_was_read(tmp_path):
+def test_the_code_of_points_reads_the_same_numbers(tmp_path):
     rows = np.random.default_rng(0).normal(size=(20, 4)).astype(np.float32)
     np.save(tmp_path / "four.npy", rows)
     np.savetxt(tmp_path / "four.csv", rows, delimiter=",", header="4,5,6,7", comments="")
-    for name, options in (("four.npy", {}), ("four.csv", {"header": True})):
+    for name, header in (("four.npy", None), ("four.csv", True)):
         for columns in ("0,1", "3,1"):
-            data = Data(str(tmp_path / name), None, options.get("header"), columns, None, skip=True)
-            points = living._file(data)
-            again = {"np": np}
-            exec("\n".join(points.code), again)
-            assert again["points"].dtype == points.points.dtype
-            assert (again["points"] == points.points).all()
+            points = read(tmp_path / name, columns, header)
+            found = from_code(points)
+            assert found.dtype == points.points.dtype
+            assert (found == points.points).all()
 
 
-def test_known_names_are_known_to_the_page():
-    assert set(living.KNOWN) == set(DATA) - {"file"}
-
-
-@pytest.mark.parametrize("factor", [1e9, 1e-9])
-def test_points_of_any_scale_make_a_link_that_is_taken(factor):
-    rows = np.random.default_rng(0).normal(size=(200, 2)) * factor
-    setup = defaults("file", from_rows(rows, "far.csv", ()))
-    assert Setup().changed(setup.told()) == setup
-
-
-def test_points_out_of_reach_are_refused():
-    for rows in (np.array([[0.0, 1e200], [1.0, 2.0]]), np.array([[0.0, 0.0], [1e-20, 0.0]])):
-        with pytest.raises(ValueError, match=r"Scale the columns first"):
-            from_rows(rows, "odd.csv", ())
-
-
-def test_small_images_begin_with_small_patches(tmp_path):
-    np.save(tmp_path / "small.npy", np.zeros((3, 4, 4), np.uint8))
-    assert defaults("file", opened(tmp_path / "small.npy")).size == 4
-    np.save(tmp_path / "two.npy", np.zeros((3, 8, 8, 2), np.uint8))
-    with pytest.raises(ValueError, match="one channel or three"):
-        opened(tmp_path / "two.npy")
-
-
-def test_images_as_npy(tmp_path):
-    images = np.random.default_rng(0).integers(0, 256, (5, 9, 9, 3), np.uint8)
-    np.save(tmp_path / "images.npy", images)
-    found = opened(tmp_path / "images.npy")
+def test_a_file_of_images(tmp_path):
+    np.save(tmp_path / "images.npy", np.random.default_rng(0).integers(0, 256, (5, 9, 9, 3), np.uint8))
+    found = read(tmp_path / "images.npy")
     assert isinstance(found, Images)
     assert found.text == "images.npy: 5 images of 9 × 9 × 3"
     assert found.labels is None
+    np.save(tmp_path / "small.npy", np.zeros((3, 4, 4), np.uint8))
+    assert default_setup("file", read(tmp_path / "small.npy")).size == 4
+    np.save(tmp_path / "two.npy", np.zeros((3, 8, 8, 2), np.uint8))
+    with pytest.raises(ValueError, match="one channel or three"):
+        read(tmp_path / "two.npy")
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "said"),
+    ("name", "content", "error"),
     [
-        (
-            "three.csv",
-            "a,b,c\n1,2,3\n4,5,6\n",
-            "has the columns a, b, c, and the page shows two. .*--columns a,b",
-        ),
-        ("one.csv", "a\n1\n2\n", "needs two columns, and .* has one: a\\."),
-        ("commas.csv", "x;y\n1,5;2,5\n", "decimal commas, as in 1,5;2,5, .* tr , \\. < .*commas.csv"),
+        ("three.csv", "a,b,c\n1,2,3\n4,5,6\n", "two columns, got a, b, c .*--columns a,b"),
+        ("one.csv", "a\n1\n2\n", "two columns, but .* has one: a\\."),
+        ("commas.csv", "x;y\n1,5;2,5\n", "decimal commas, .* tr , \\. < .*commas.csv"),
         ("bare.csv", "1,5;-2,5\n2,5;3\n", "decimal commas"),
         ("tabs.csv", "x\ty\n-1\t2,5\n", "decimal commas"),
-        ("holes.csv", "a,b\n1,\n,2\n", r"no row that could be read, of 2\. The first: row 0 \(line 2 of"),
-        ("same.csv", "a,b\n1,2\n1,2\n", "there must be two to show"),
-        ("words.csv", "a,b\nx,y\n", "no number"),
+        ("holes.csv", "a,b\n1,\n,2\n", r"no readable row of 2\. The first: row 0 \(line 2 of"),
+        ("nan.csv", "nan,nan\nnan,nan\n", "no readable row"),
+        ("same.csv", "a,b\n1,2\n1,2\n", "at least two different points"),
+        ("words.csv", "a,b\nx,y\n", "number"),
         ("empty.csv", "", "."),
+        ("empty.npy", "", "not an NPY file"),
+        ("pickle.npy", "\x80\x04 no array", "not an NPY file"),
     ],
 )
-def test_a_file_that_cannot_be_shown(tmp_path, name, text, said):
-    (tmp_path / name).write_text(text)
-    with pytest.raises(ValueError, match=said):
-        opened(tmp_path / name)
+def test_a_file_that_cannot_be_used(tmp_path, name, content, error):
+    (tmp_path / name).write_text(content, encoding="latin-1")
+    with pytest.raises(ValueError, match=error):
+        read(tmp_path / name)
 
 
-def test_one_column_of_several_is_too_few(tmp_path):
+def test_an_array_of_objects_is_refused(tmp_path):
+    np.save(tmp_path / "a.npy", np.array([{}, 1], object))
+    with pytest.raises(ValueError, match="not an NPY file of numbers"):
+        read(tmp_path / "a.npy")
+
+
+def test_one_column_is_too_few(tmp_path):
     (tmp_path / "three.csv").write_text("a,b,c\n1,2,3\n")
-    with pytest.raises(
-        ValueError, match=r"needs two columns, and c is one\. Choose two of a, b, c: --columns a,b"
-    ):
-        opened(tmp_path / "three.csv", "c")
+    with pytest.raises(ValueError, match=r"two columns, got c of .* Choose two of a, b, c: --columns a,b"):
+        read(tmp_path / "three.csv", "c")
 
 
 @pytest.mark.parametrize("shape", [(5,), (5, 1), (5, 9), (2, 2, 2, 2, 2)])
-def test_an_array_of_another_shape_is_told_of_those_that_are_taken(tmp_path, shape):
+def test_an_array_of_another_shape_is_refused_with_the_valid_shapes(tmp_path, shape):
     np.save(tmp_path / "odd.npy", np.zeros(shape))
-    with pytest.raises(ValueError, match=r"\(n, 2\), or images, \(n, height, width\)"):
-        opened(tmp_path / "odd.npy")
+    with pytest.raises(ValueError, match=r"\(n, 2\), or images, \(n, height, width"):
+        read(tmp_path / "odd.npy")
 
 
-def test_rows_that_cannot_be_read_are_named(tmp_path, capsys):
+def test_unreadable_rows_are_skipped_with_a_warning(tmp_path, capsys):
     (tmp_path / "bad.csv").write_text("x,y\n1,2\n3,\n4,5\nfoo,6\n7,8\n")
-    points = opened(tmp_path / "bad.csv")
-    said = " ".join(capsys.readouterr().err.split())
-    assert "2 rows could not be read and are left out. The first: row 1 (line 3 of bad.csv)" in said
-    assert "line 5 of bad.csv" in said
-    assert points.text == "bad.csv: 3 points, 2 rows left out"
+    points = read(tmp_path / "bad.csv")
+    printed = " ".join(capsys.readouterr().err.split())
+    assert "2 unreadable rows skipped. The first: row 1 (line 3 of bad.csv)" in printed
+    assert "line 5 of bad.csv" in printed
+    assert points.text == "bad.csv: 3 points, 2 rows skipped"
 
 
-# ---- standardized ---------------------------------------------------------------------------------
+def test_a_wrong_name():
+    with pytest.raises(ValueError, match="Did you mean mnist"):
+        read("mnsit")
+    with pytest.raises(ValueError, match=r"there is no file 'nothing.csv'"):
+        read("nothing.csv")
+    with pytest.raises(ValueError, match="standard input"):
+        read("-")
+
+
+# ---- standardized columns -------------------------------------------------------------------------
 
 
 @pytest.fixture
 def uneven(tmp_path):
-    """A file with two columns of which one is not seen beside the other."""
+    """A file with two columns of very different scale."""
     rows = np.random.default_rng(0).normal(size=(500, 2)) * [3e6, 1e-4] + [1e6, 0.5]
     np.savetxt(tmp_path / "uneven.csv", rows, delimiter=",", header="revenue,p", comments="")
     return tmp_path / "uneven.csv"
 
 
-def test_columns_that_differ_much_lead_to_standardize(uneven, tmp_path, capsys):
-    note = opened(uneven).note
-    assert note.startswith("Column 'revenue' spreads more than a million times as far as 'p'")
-    assert note.endswith("Start again with --standardize.")
-    assert "Warning: Column 'revenue'" in capsys.readouterr().err
+def test_columns_of_very_different_scale_cause_a_warning(uneven, tmp_path, capsys):
+    note = read(uneven).note
+    assert "'revenue' is more than a million times that of 'p'" in note
+    assert "--standardize" in note
+    assert "Warning:" in capsys.readouterr().err
     np.savetxt(tmp_path / "less.csv", np.arange(8.0).reshape(4, 2) * [500, 1], delimiter=",")
-    assert "spreads 500 times as far as '1'" in opened(tmp_path / "less.csv").note
-    np.savetxt(tmp_path / "flat.csv", np.array([[1e6, 0.1], [2e6, 0.1], [3e6, 0.1]]), delimiter=",")
-    assert opened(tmp_path / "flat.csv").note is None
+    assert "is 500 times that of '1'" in read(tmp_path / "less.csv").note
+    np.savetxt(tmp_path / "constant.csv", np.array([[1e6, 0.1], [2e6, 0.1], [3e6, 0.1]]), delimiter=",")
+    assert read(tmp_path / "constant.csv").note is None
 
 
 def test_standardized_columns_have_mean_0_and_standard_deviation_1(uneven):
-    points = opened(uneven, standardize=True)
+    points = read(uneven, standardize=True)
     assert points.points.mean(axis=0) == pytest.approx([0, 0], abs=1e-9)
     assert points.points.std(axis=0) == pytest.approx([1, 1])
     assert points.axes == ("revenue (standardized)", "p (standardized)")
@@ -246,53 +243,38 @@ def test_standardized_columns_have_mean_0_and_standard_deviation_1(uneven):
 
 
 @pytest.mark.parametrize("kind", ["csv", "npy"])
-def test_the_script_standardizes_to_the_last_bit(uneven, tmp_path, kind):
+def test_the_script_standardizes_to_the_same_bits(uneven, tmp_path, kind):
     path = uneven
     if kind == "npy":
         path = tmp_path / "uneven.npy"
         np.save(path, np.asfortranarray(np.loadtxt(uneven, delimiter=",", skiprows=1)).astype(np.float32))
-    points = opened(path, standardize=True)
-    trial = Trial(defaults("file", points), points)
-    trial.drop_noise(20)
+    points = read(path, standardize=True)
+    trial = Trial(default_setup("file", points), points)
+    trial.add_noise(20)
     for _ in range(20):
         trial.learn(100)
-    again = {}
-    exec(trial.script(), again)
-    assert again["model"].n_samples_seen_ == trial.seen > 0
-    assert (again["model"].centers_ == trial.model.centers_).all()
+    names = {}
+    exec(trial.script(), names)
+    assert names["model"].n_samples_seen_ == trial.seen > 0
+    assert (names["model"].centers_ == trial.model.centers_).all()
     trial.close()
 
 
-def test_a_column_that_never_changes_is_not_standardized(tmp_path):
-    np.savetxt(tmp_path / "flat.csv", np.array([[1e6, 0.1], [3e6, 0.1]]), delimiter=",")
-    points = opened(tmp_path / "flat.csv", standardize=True)
+def test_a_constant_column_is_not_standardized(tmp_path):
+    np.savetxt(tmp_path / "constant.csv", np.array([[1e6, 0.1], [3e6, 0.1]]), delimiter=",")
+    points = read(tmp_path / "constant.csv", standardize=True)
     assert points.points.tolist() == [[-1, 0.1], [1, 0.1]]
-    assert points.note == "Column '1' never changes, and is not standardized."
+    assert points.note.startswith("Column '1' is constant")
     assert points.axes == ("column 0 (standardized)", "column 1")
 
 
-def test_standardize_is_for_columns_that_can_be(tmp_path):
+def test_standardize_needs_columns_with_moderate_numbers(tmp_path):
     np.save(tmp_path / "images.npy", np.zeros((3, 8, 8), np.uint8))
-    with pytest.raises(ValueError, match="--standardize is for columns"):
-        opened(tmp_path / "images.npy", standardize=True)
+    with pytest.raises(ValueError, match="--standardize requires columns"):
+        read(tmp_path / "images.npy", standardize=True)
     np.save(tmp_path / "vast.npy", np.array([[1e300, 1.0], [-1e300, 2.0]]))
     with pytest.raises(ValueError, match="too large"):
-        opened(tmp_path / "vast.npy", standardize=True)
+        read(tmp_path / "vast.npy", standardize=True)
     refused = call("live", "--data", "mixture", "--standardize")
     assert refused.exit_code == 1
-    assert "--standardize is for a file with two columns" in refused.stderr
-
-
-def test_a_name_that_is_almost_right():
-    with pytest.raises(ValueError, match="Did you mean mnist"):
-        opened("mnsit")
-    with pytest.raises(ValueError, match=r"there is no file 'nothing.csv'"):
-        opened("nothing.csv")
-    with pytest.raises(ValueError, match="over and over"):
-        opened("-")
-
-
-def test_help_teaches_by_examples():
-    text = call("live", "--help").stdout
-    assert "gaussian-neurons live --data mixture" in text
-    assert "--host" in text
+    assert "--standardize requires a file" in refused.stderr

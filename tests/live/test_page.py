@@ -1,263 +1,237 @@
-"""The page in a real browser: it loads, and shows learning."""
+"""The page in image mode: it loads, shows learning, and removes and adds filters."""
 
 import re
+from dataclasses import replace
 
-import numpy as np
 import pytest
 
-from gaussian_neurons.experiments import similarity
-from gaussian_neurons.live.sources import Sources, defaults
-from tests.live.pages import again, become, drawn, pictures, seen, setup_of
-from tests.live.serving import served
+from tests.live.pages import drawn, enter, pause, pictures, resize, restart, seen, start, until
+from tests.live.serving import STRIPES
 from tests.waiting import wait_for
 
 pytest.importorskip("playwright.sync_api")
 
-
-def test_it_loads_without_a_complaint_and_asks_nobody_else(tab, stripes):
-    assert tab.trouble == []
-    here = (stripes.url, stripes.url.replace("http", "ws"), "data:", "blob:")
-    assert [url for url in tab.asked if not url.startswith(here)] == []
-    assert len(tab.asked) > 10
-    become(tab, "document.querySelectorAll('.filter').length === 6")
-    become(tab, "document.querySelector('#state').innerText === 'Running'")
+SLOTS = "[...document.querySelector('#filters').children].map(it => Number(it.dataset.neuron ?? 0))"
+FOCUSED = "document.activeElement.dataset.neuron"
 
 
-def test_filters_change_while_it_learns_and_pause_really_pauses(tab):
-    again(tab)
-    drawn(tab)
-    before = pictures(tab)
+def test_page_loads_without_console_messages_and_without_other_servers(page):
+    url = page.served.url
+    own = (url, url.replace("http", "ws"), "data:", "blob:")
+    assert [one for one in page.requested if not one.startswith(own)] == []
+    assert len(page.requested) > 10
+    until(page, "document.querySelectorAll('.filter').length === 6")
+    until(page, "document.body.dataset.state === 'running'")
+
+
+def test_filters_change_while_running_and_not_while_paused(page):
+    drawn(page)
+    before = pictures(page)
     assert len(before) == 6
-    become(tab, "gaussianNeurons.frame?.seen > 50000")
-    wait_for(lambda: pictures(tab) != before)
-    tab.locator("#pause").click()
-    become(tab, "gaussianNeurons.frame.state === 'paused'")
-    drawn(tab)
-    still = seen(tab), pictures(tab)
-    tab.wait_for_timeout(500)
-    assert (seen(tab), pictures(tab)) == still
-    tab.locator("#step").click()
-    become(tab, "n => gaussianNeurons.frame.seen === n", arg=still[0] + 1)
-    tab.locator("#pause").click()
-    become(tab, "n => gaussianNeurons.frame.seen > n + 1000", arg=still[0])
+    until(page, "gaussianNeurons.frame?.seen > 50000")
+    wait_for(lambda: pictures(page) != before)
+    pause(page)
+    drawn(page)
+    still = seen(page), pictures(page)
+    page.wait_for_timeout(300)
+    assert (seen(page), pictures(page)) == still
+    page.locator("#step").click()
+    until(page, "n => gaussianNeurons.frame.seen === n", arg=still[0] + 1)
+    page.locator("#status-seen b", has_text=f"{still[0] + 1:,}").wait_for()  # exact during a pause
+    page.locator("#pause").click()
+    until(page, "n => gaussianNeurons.frame.seen > n + 1000", arg=still[0])
 
 
-def test_learned_ones_are_framed_and_those_outside_dimmed(tab):
-    become(tab, "gaussianNeurons.frame.seen > 100000")
-    tab.locator("#pause").click()
-    become(tab, "gaussianNeurons.frame.state === 'paused'")
-    drawn(tab)
-    learned, outside = tab.evaluate("(f => [[...f.learned], [...f.outside]])(gaussianNeurons.frame)")
-    shown = tab.evaluate("[...document.querySelectorAll('.filter')].map(it => Number(it.dataset.learned))")
-    assert learned == shown
-    pale = tab.evaluate(
+def test_learned_filters_are_framed_and_pushed_out_ones_dimmed(page):
+    until(page, "gaussianNeurons.frame.seen > 100000")
+    pause(page)
+    drawn(page)
+    learned, outside = page.evaluate("(f => [[...f.learned], [...f.outside]])(gaussianNeurons.frame)")
+    shown = page.evaluate("[...document.querySelectorAll('.filter')].map(it => Number(it.dataset.learned))")
+    assert shown == learned
+    dimmed = page.evaluate(
         """[...document.querySelectorAll('.filter canvas')]
              .map(it => it.getContext('2d').getImageData(0, 0, 1, 1).data[3] < 255)"""
     )
-    assert pale == [found == 0 and bool(out) for found, out in zip(learned, outside, strict=True)]
-    assert 0 < sum(it == 1 for it in learned) < 6
-    assert f"{sum(it == 1 for it in learned)} of 6" in tab.locator("#status-learned").inner_text()
-    tab.locator("#pause").click()
+    assert dimmed == [found == 0 and bool(out) for found, out in zip(learned, outside, strict=True)]
+    count = sum(it == 1 for it in learned)
+    assert 0 < count < 6
+    assert page.locator("#learned-count").inner_text() == str(count)
+    assert page.locator("#neuron-count").inner_text() == "6"
 
 
-def test_a_neuron_that_is_looked_at_tells_its_facts(tab):
-    become(tab, "gaussianNeurons.frame.seen > 20000")
-    tab.locator("#pause").click()
-    become(tab, "gaussianNeurons.frame.state === 'paused'")
-    tab.locator(".filter[data-neuron='3']").hover()
-    become(tab, "document.querySelector('[data-fact=number]').textContent === '3'")
+def test_inspector_shows_the_facts_of_a_neuron(page):
+    until(page, "gaussianNeurons.frame.seen > 20000")
+    pause(page)
+    page.locator(".filter[data-neuron='3']").hover()
+    until(page, "document.querySelector('[data-fact=number]').textContent === '3'")
 
-    def told():
-        facts = tab.evaluate(
+    def shown():
+        facts = page.evaluate(
             """Object.fromEntries([...document.querySelectorAll('[data-fact]')]
                  .map(it => [it.dataset.fact, it.textContent]))"""
         )
         names = ("width", "distance", "cosine", "share")
         return [float(re.sub(r"[^\d.e−-]", "", facts[name]).replace("−", "-")) for name in names]
 
-    frame = tab.evaluate(
+    frame = page.evaluate(
         "(f => [f.widths[2], f.distance[2], f.cosine[2], f.share[2]])(gaussianNeurons.frame)"
     )
-    wait_for(lambda: told() == pytest.approx([*frame[:3], 100 * frame[3]], rel=0.05, abs=0.06))
-    become(tab, "document.querySelectorAll('#inspector-patches li:not([hidden])').length === 6")
-    tab.locator("#pause").click()
+    wait_for(lambda: shown() == pytest.approx([*frame[:3], 100 * frame[3]], rel=0.05, abs=0.06))
+    until(page, "document.querySelectorAll('#inspector-patches li:not([hidden])').length === 6")
 
 
-def test_a_click_removes_and_a_button_adds(tab, stripes):
-    tab.locator(".filter[data-neuron='2']").click()
-    become(tab, "gaussianNeurons.frame.ids.length === 5")
-    tab.locator(".filter[data-neuron='2']").wait_for(state="detached")  # after the frame
-    tab.locator("#add").click()
-    become(tab, "gaussianNeurons.frame.ids.length === 6")
-    tab.locator(".filter[data-neuron='7']").wait_for()
-    assert setup_of(stripes).n_neurons == 6
-
-
-PLACES = "[...document.querySelector('#filters').children].map(it => Number(it.dataset.neuron ?? 0))"
-
-
-def test_a_removed_filter_leaves_its_place_and_the_others_theirs(tab, stripes):
+def test_a_removed_filter_leaves_an_empty_slot_and_the_others_do_not_move(page):
     def boxes():
-        return tab.evaluate(
+        return page.evaluate(
             """Object.fromEntries([...document.querySelectorAll('.filter')]
                  .map(it => [it.dataset.neuron, [it.offsetLeft, it.offsetTop]]))"""
         )
 
-    become(tab, f"{PLACES}.join() === '1,2,3,4,5,6'")
+    until(page, f"{SLOTS}.join() === '1,2,3,4,5,6'")
     before = boxes()
-    where = tab.locator(".filter[data-neuron='2']").bounding_box()
-    middle = where["x"] + where["width"] / 2, where["y"] + where["height"] / 2
-    tab.mouse.dblclick(*middle)
-    assert tab.evaluate(PLACES) == [1, 0, 3, 4, 5, 6]  # at once
-    become(tab, "gaussianNeurons.frame.ids.length === 5")
-    tab.mouse.click(*middle)
-    tab.wait_for_timeout(400)
-    assert list(stripes.page.run.trial.ids) == [1, 3, 4, 5, 6]
+    box = page.locator(".filter[data-neuron='2']").bounding_box()
+    middle = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.dblclick(*middle)
+    assert page.evaluate(SLOTS) == [1, 0, 3, 4, 5, 6]  # at once
+    until(page, "gaussianNeurons.frame.ids.length === 5")
+    page.mouse.click(*middle)
+    page.wait_for_timeout(300)
+    assert page.served.query(lambda trial: trial.ids) == [1, 3, 4, 5, 6]
     assert boxes() == {number: box for number, box in before.items() if number != "2"}
-    assert tab.locator(".toast[data-level='error']").all_inner_texts() == []
-    tab.reload()
-    become(tab, f"window.gaussianNeurons?.frame && {PLACES}.join() === '1,0,3,4,5,6'")
-    tab.locator("#add").click()
-    tab.locator(".filter[data-neuron='7']").wait_for()
-    assert tab.evaluate(PLACES) == [1, 7, 3, 4, 5, 6]
-    tab.locator(".filter[data-neuron='4']").click()
-    tab.locator(".empty-slot").wait_for()
-    for count in (5, 4):  # as many as are left, then fewer: places that were asked for no more are closed
-        tab.locator("#K").fill(str(count))
-        tab.locator("#K").press("Enter")
-        become(tab, "K => gaussianNeurons.frame.ids.length === K", arg=count)
-        tab.locator(".empty-slot").wait_for(state="detached")
-    tab.locator(".filter").first.click()
-    tab.locator(".empty-slot").wait_for()  # and nobody moves when another goes
-    assert tab.evaluate(PLACES)[0] == 0
-    again(tab)
-    become(tab, f"{PLACES}.join() === '1,2,3,4'")
+    assert page.locator(".toast[data-level='error']").count() == 0
+    page.locator("#add").click()
+    page.locator(".filter[data-neuron='7']").wait_for()
+    assert page.evaluate(SLOTS) == [1, 7, 3, 4, 5, 6]
+    page.locator(".filter[data-neuron='4']").click()
+    page.locator(".empty-slot").wait_for()
+    enter(page, "K", 5)  # as many as there are: the empty slot is closed
+    page.locator(".empty-slot").wait_for(state="detached")
+    restart(page)
+    until(page, f"{SLOTS}.join() === '1,2,3,4,5'")
 
 
-def test_keys_remove_one_at_a_time(tab, stripes):
-    become(tab, f"{PLACES}.join() === '1,2,3,4,5,6'")
-    tab.locator(".filter[data-neuron='2']").focus()
-    tab.keyboard.down("Delete")
-    for _ in range(3):
-        tab.keyboard.down("Delete")  # held: the key repeats
-    tab.keyboard.up("Delete")
-    become(tab, "gaussianNeurons.frame.ids.length === 5")
-    assert tab.evaluate("document.activeElement.dataset.neuron") == "3"
-    tab.keyboard.down("Enter")
-    tab.keyboard.down("Enter")
-    tab.keyboard.up("Enter")
-    become(tab, "gaussianNeurons.frame.ids.length === 4")
-    assert tab.evaluate("document.activeElement.dataset.neuron") == "4"
-    tab.keyboard.press("ArrowLeft")
-    assert tab.evaluate("document.activeElement.dataset.neuron") == "1"  # over both gaps
-    tab.keyboard.press("End")
-    tab.keyboard.press("Delete")
-    become(tab, "gaussianNeurons.frame.ids.length === 3")
-    tab.wait_for_timeout(300)
-    assert len(stripes.page.run.trial.ids) == 3
-    assert tab.locator(".toast[data-level='error']").all_inner_texts() == []
+def test_slots(shared_page):
+    found = shared_page.evaluate(
+        """async () => {
+             const { Slots } = await import('/page/slots.js');
+             const slots = new Slots();
+             const taken = [];
+             const take = ids => { slots.take(ids); taken.push(slots.ids.map(id => id ?? 0)); };
+             slots.restart(5);
+             take([1, 3, 4, 5]); // 2 was removed before the page connected
+             take([1, 3, 4, 5, 6, 7]);
+             slots.shrinkTo(3);
+             take([1, 3, 4, 5, 7]); // still more than 3
+             take([1, 4, 7]);
+             take([4, 7]);
+             return [taken, slots.from(0, 1), slots.from(-1, 1), slots.from(1, 1, id => id === 7) ?? null];
+           }"""
+    )
+    taken = [[1, 0, 3, 4, 5], [1, 6, 3, 4, 5, 7], [1, 0, 3, 4, 5, 7], [1, 4, 7], [0, 4, 7]]
+    assert found == [taken, 4, 4, None]
 
 
-def test_the_last_neuron_stays_and_is_shown(tab, stripes):
-    tab.locator("#K").fill("1")
-    tab.locator("#K").press("Enter")
-    become(tab, "document.querySelectorAll('.filter').length === 1")
-    tab.locator(".filter").click()
-    tab.locator("#toasts").get_by_text("last neuron").wait_for()
-    assert tab.locator(".filter").count() == 1
+def test_a_held_key_removes_one_filter(page):
+    until(page, f"{SLOTS}.join() === '1,2,3,4,5,6'")
+    page.locator(".filter[data-neuron='2']").focus()
+    for _ in range(4):
+        page.keyboard.down("Delete")
+    page.keyboard.up("Delete")
+    until(page, "gaussianNeurons.frame.ids.length === 5")
+    assert page.evaluate(FOCUSED) == "3"
+    for _ in range(2):
+        page.keyboard.down("Enter")
+    page.keyboard.up("Enter")
+    until(page, "gaussianNeurons.frame.ids.length === 4")
+    assert page.evaluate(FOCUSED) == "4"
+    page.keyboard.press("ArrowLeft")
+    assert page.evaluate(FOCUSED) == "1"  # skips empty slots
+    page.keyboard.press("End")
+    page.keyboard.press("Delete")
+    until(page, "gaussianNeurons.frame.ids.length === 3")
+    page.wait_for_timeout(300)
+    assert page.served.query(lambda trial: len(trial.ids)) == 3
+    assert page.locator(".toast[data-level='error']").count() == 0
 
 
-def test_a_filter_that_the_server_keeps_is_shown_again(tab, stripes, monkeypatch):
+def test_a_filter_that_the_server_keeps_is_shown_again(page, monkeypatch):
     def refused(*_):
         raise ValueError("not now")
 
     with monkeypatch.context() as patched:
         patched.setattr("gaussian_neurons.live.trial.Trial.remove", refused)
-        tab.locator(".filter[data-neuron='3']").click()
-        tab.locator("#toasts").get_by_text("not now").wait_for()
-        become(tab, f"{PLACES}.join() === '1,2,3,4,5,6'")
-        patched.setattr("gaussian_neurons.live.trial.Trial.remove", lambda *_: None)  # and says nothing
+        page.locator(".filter[data-neuron='3']").click()
+        page.locator("#toasts").get_by_text("not now").wait_for()
+        until(page, f"{SLOTS}.join() === '1,2,3,4,5,6'")
+        patched.setattr("gaussian_neurons.live.trial.Trial.remove", lambda *_: None)  # no message either
         click = "document.querySelector('.filter[data-neuron=\"4\"]').click()"
-        assert 0 in tab.evaluate(f"() => {{ {click}; return {PLACES}; }}")
-        become(tab, f"{PLACES}.join() === '1,2,3,4,5,6'")
+        assert 0 in page.evaluate(f"() => {{ {click}; return {SLOTS}; }}")
+        until(page, f"{SLOTS}.join() === '1,2,3,4,5,6'")
 
 
-@pytest.mark.parametrize(
-    ("width", "height", "count", "columns"),
-    [
-        (1244, 700, 16, 4),
-        (604, 480, 16, 4),
-        (2764, 1060, 16, 4),
-        (1244, 700, 9, 3),
-        (1244, 700, 50, 10),
-        (1244, 700, 12, 4),
-    ],
-)
-def test_grids_are_full_and_nearly_square(tab, width, height, count, columns):
-    found = tab.evaluate(
-        """async ([clientWidth, clientHeight, count]) => {
+def test_grids_are_full_and_nearly_square(shared_page):
+    columns = shared_page.evaluate(
+        """async sizes => {
              const { bestGrid } = await import('/page/layout.js');
-             return bestGrid({ clientWidth, clientHeight }, count, [5, 5, 1]).columns;
+             return sizes.map(([clientWidth, clientHeight, count]) =>
+               bestGrid({ clientWidth, clientHeight }, count, [5, 5, 1]).columns);
            }""",
-        [width, height, count],
+        [[1244, 700, 16], [604, 480, 16], [2764, 1060, 16], [1244, 700, 9], [1244, 700, 50], [1244, 700, 12]],
     )
-    assert found == columns
+    assert columns == [4, 4, 4, 3, 10, 4]
 
 
-def test_a_neuron_without_a_pattern_is_pushed_out_only_when_it_is_outside(tab):
-    words = tab.evaluate(
+def test_states_of_neurons(shared_page):
+    texts = shared_page.evaluate(
         """async () => {
              const { stateOf } = await import('/page/states.js');
              const frame = { learned: [0, 0, 1, 1, 2], outside: [0, 1, 0, 1, 0] };
              return [0, 1, 2, 3, 4].map(k => stateOf(frame, k));
            }"""
     )
-    assert words == ["no pattern yet", "pushed out", "learned", "learned", "twin of a learned one"]
+    assert texts == ["no pattern yet", "pushed out", "learned", "learned", "twin of a learned neuron"]
 
 
-def test_a_program_that_failed_is_told_at_once_and_until_it_goes_on(tab, stripes):
-    become(tab, "gaussianNeurons.frame.seen > 1000")
-    tab.locator("#pause").click()  # no frame comes that could say otherwise
-    become(tab, "gaussianNeurons.frame.state === 'paused'")
-    stripes.page.run.text(None, type="failed", trouble="a mistake of this program's, ZeroDivisionError")
-    tab.get_by_text("Learning has stopped").wait_for()
-    tab.wait_for_timeout(300)
-    assert tab.locator("#failed").is_visible()
-    assert "ZeroDivisionError" in tab.locator("#trouble").inner_text()
-    assert tab.locator("#state").inner_text() == "Stopped"
-    assert tab.locator("#status-rate b").inner_text() == "0"
-    tab.locator("#failed-again").click()
-    tab.locator("#failed").wait_for(state="hidden")
-    tab.locator("#pause").click()
-    become(tab, "gaussianNeurons.frame.state === 'running'")
+def test_an_internal_error_is_shown_until_the_run_continues(page):
+    until(page, "gaussianNeurons.frame.seen > 1000")
+    pause(page)  # so that no frame replaces the error
+    page.served.run.send_json(None, type="failed", error="ZeroDivisionError")
+    page.locator("#failed").wait_for()
+    assert "ZeroDivisionError" in page.locator("#error").inner_text()
+    assert page.evaluate("document.body.dataset.state") == "failed"
+    assert page.locator("#status-rate b").inner_text() == "0"
+    restart(page, "#failed-again")
+    page.locator("#failed").wait_for(state="hidden")
 
 
-def test_removing_a_filter_of_figure_2a_is_followed_by_its_being_learned_again(tabs):
-    """In most tries, whichever learned filter it is; the moment of the click is nobody's choice."""
-    sources = Sources()
-    sources._absent |= {"mnist": "not here"}
-    setup = defaults("mnist-sample", sources.load("mnist-sample", 0))
-    with served(setup, sources) as one:
-        tab = tabs(one.url)
-        tab.locator("#preset").select_option("figure2a")
-        become(tab, "gaussianNeurons.scene.preset === 'figure2a' && gaussianNeurons.frame !== null")
-        relearned = []
-        for turn in range(8):
-            again(tab, "#new-seed" if turn == 4 else "#again")
-            become(tab, "gaussianNeurons.frame?.seen > 400000")  # null while the preset starts
-            centers, learned, ids = _filters(tab)
-            which = learned[turn % len(learned)]
-            tab.locator(f".filter[data-neuron='{ids[which]}']").click()
-            become(tab, "id => !gaussianNeurons.frame.ids.includes(id)", arg=int(ids[which]))
-            become(tab, "n => gaussianNeurons.frame.seen > n + 1000000", arg=seen(tab))
-            after, still, _ = _filters(tab)
-            relearned.append(bool(similarity.same(after[still], centers[which]).any()))
-        assert tab.trouble == []
-    assert sum(relearned) > len(relearned) / 2, relearned
+def test_a_message_appears_if_all_neurons_stay_outside_the_domain(page):
+    pause(page)  # so that no frame changes the message
+    hidden = page.evaluate(
+        """async () => {
+             const { Status } = await import('/page/status.js');
+             const status = new Status();
+             const hidden = (frame, now) => {
+               status.show({ ...gaussianNeurons.frame, state: 'paused', ...frame }, now);
+               return document.querySelector('#all-outside').hidden;
+             };
+             const outside = { learnedCount: 0, distance: [2, 3] };
+             return [
+               hidden(outside, 0), hidden(outside, 2000), hidden(outside, 3001),
+               hidden({ learnedCount: 1, distance: [2, 3] }, 3002), hidden(outside, 3003),
+             ];
+           }"""
+    )
+    assert hidden == [True, True, False, True, True]
 
 
-def _filters(tab):
-    """Centers (K, D), which of them are learned, and their numbers."""
-    frame = tab.evaluate("(f => [[...f.centers], [...f.learned], [...f.ids]])(gaussianNeurons.frame)")
-    centers = np.array(frame[0]).reshape(len(frame[2]), -1) / 255 * 2 - 0.5
-    return centers, np.flatnonzero(np.array(frame[1]) == 1), frame[2]
+def test_many_filters_can_be_scrolled_to_the_first(page):
+    resize(page, 1280, 420)
+    start(page, replace(STRIPES, n_neurons=150), size=None)
+    show = "document.querySelector('#show')"
+    until(page, f"{show}.dataset.more === 'below'")
+    page.locator(".filter").last.scroll_into_view_if_needed()
+    until(page, f"{show}.scrollTop > 0 && {show}.dataset.more.startsWith('above')")
+    page.locator(".filter").first.scroll_into_view_if_needed()
+    first, stage = page.locator(".filter").first.bounding_box(), page.locator("#show").bounding_box()
+    assert first["y"] >= stage["y"]

@@ -1,260 +1,192 @@
-"""Every control of the page does what it says."""
+"""Buttons, keys, classes, presets and data."""
 
 import pytest
 
-from tests.live.pages import become, seen, setup_of, start, until
-from tests.live.serving import STRIPES
+from tests.live.pages import enter, pause, restart, seen, until
 
 pytest.importorskip("playwright.sync_api")
 
-
-def test_space_pauses_wherever_one_has_clicked(tab):
-    def pressed(state):
-        tab.keyboard.press(" ")
-        become(tab, "state => gaussianNeurons.frame.state === state", arg=state)
-
-    tab.locator("#add").click()
-    become(tab, "gaussianNeurons.frame.ids.length === 7")
-    pressed("paused")
-    assert tab.evaluate("gaussianNeurons.frame.ids.length") == 7  # the button was not pressed again
-    tab.evaluate("document.activeElement.dispatchEvent(new FocusEvent('focusin', { bubbles: true }))")
-    pressed("running")  # as when the window is left and comes back
-    tab.locator("[data-class='1']").click()
-    pressed("paused")
-    tab.locator("#save summary").click()
-    pressed("running")
-    assert tab.locator("#save[open]").count() == 1
-    tab.locator("#lambda-slider").focus()
-    pressed("paused")
-    pressed("running")
-    tab.keyboard.press("Tab")
-    tab.locator("#step").focus()
-    tab.keyboard.press("Tab")
-    tab.keyboard.press("Shift+Tab")  # reached with the keyboard: it is meant
-    pressed("paused")
-    count = seen(tab)
-    tab.keyboard.press(" ")
-    become(tab, "n => gaussianNeurons.frame.seen === n", arg=count + 1)
-    assert tab.locator("#status-seen span").inner_text() == "samples"
-    tab.locator("#K").focus()
-    tab.keyboard.press(" ")
-    tab.wait_for_timeout(200)
-    assert tab.evaluate("gaussianNeurons.frame.state") == "paused"
-    tab.keyboard.press("Escape")
+STATE = "state => gaussianNeurons.frame.state === state"
 
 
-def test_one_sample_is_one(tab):
-    tab.locator("#pause").click()
-    become(tab, "gaussianNeurons.frame.state === 'paused'")
-    tab.locator("#again").click()
-    become(tab, "gaussianNeurons.frame?.seen === 0")
-    tab.locator("#step").click()
-    become(tab, "document.querySelector('#status-seen').textContent === '1 sample'")
+def test_space_pauses_also_after_a_click_on_a_button(page):
+    def press_space(state):
+        page.keyboard.press(" ")
+        until(page, STATE, arg=state)
+
+    page.locator("#add").click()
+    until(page, "gaussianNeurons.frame.ids.length === 7")
+    press_space("paused")
+    assert page.evaluate("gaussianNeurons.frame.ids.length") == 7  # the button was not pressed again
+    page.evaluate("document.activeElement.dispatchEvent(new FocusEvent('focusin', { bubbles: true }))")
+    press_space("running")  # as after the window lost and got the focus
+    page.locator("#save summary").click()
+    press_space("paused")
+    assert page.locator("#save[open]").count() == 1
+    page.locator("#lambda-slider").focus()
+    press_space("running")
+    page.keyboard.press("Tab")
+    page.locator("#step").focus()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Shift+Tab")  # reached with the keyboard: space presses the button
+    press_space("paused")
+    count = seen(page)
+    page.keyboard.press(" ")
+    until(page, "n => gaussianNeurons.frame.seen === n", arg=count + 1)
+    page.locator("#K").focus()
+    page.keyboard.press(" ")
+    page.wait_for_timeout(200)
+    assert page.evaluate("gaussianNeurons.frame.state") == "paused"
+    page.keyboard.press("Escape")
+    page.locator("#save summary").click()
 
 
-def test_where_all_neurons_are_gone_the_page_says_what_to_do(tab, stripes):
-    assert tab.locator("#all-out").is_hidden()
-    tab.locator("#eta").fill("100000")
-    tab.locator("#eta").press("Enter")
-    tab.locator("#all-out").wait_for()
-    tab.locator("#eta").fill("0.1")
-    tab.locator("#eta").press("Enter")
-    until(stripes, lambda trial: trial.setup.learning_rate == 0.1)
-    tab.locator("#again").click()
-    tab.locator("#all-out").wait_for(state="hidden")
+def test_keys_do_the_same_as_buttons(page):
+    page.locator("body").click(position={"x": 5, "y": 5})
+    page.keyboard.press(" ")
+    until(page, STATE, arg="paused")
+    count = seen(page)
+    page.keyboard.press(".")
+    until(page, "n => gaussianNeurons.frame.seen === n", arg=count + 1)
+    page.keyboard.press("n")
+    until(page, "gaussianNeurons.scene.setup.seed === 1 && gaussianNeurons.frame !== null")
+    restart(page, "#new-seed")
+    until(page, "document.querySelector('#seed').textContent === '2'")
+    page.keyboard.press("+")
+    page.served.until(lambda trial: len(trial.ids) == 7)
+    until(page, "document.querySelectorAll('.filter').length === 7")
+    page.keyboard.press("?")
+    assert page.locator("#keys-dialog").is_visible()
+    page.keyboard.press("Escape")
+    page.locator(".filter[data-neuron='1']").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Delete")
+    page.served.until(lambda trial: 2 not in trial.ids)
+    page.locator("#K").focus()
+    page.keyboard.press(".")  # text, not a command
+    assert seen(page) == 0
+    page.keyboard.press("Escape")
 
 
-def test_chips_change_the_stream_as_it_runs(tab, stripes):
-    tab.locator("[data-class='1']").click()
-    until(stripes, lambda trial: trial.setup.classes == (1,))
-    generation = tab.evaluate("gaussianNeurons.scene.generation")
-    tab.locator("[data-class='0']").click()
-    until(stripes, lambda trial: trial.setup.classes == (0,))
-    tab.locator("[data-class='1']").press("Enter")
-    until(stripes, lambda trial: trial.setup.classes == (1,))
-    tab.locator("[data-class='all']").click()
-    until(stripes, lambda trial: trial.setup.classes is None)
-    assert tab.evaluate("gaussianNeurons.scene.generation") == generation
+TOUCH = {"pointerType": "touch", "bubbles": True, "isPrimary": True}
 
 
-@pytest.mark.parametrize("how", ["Shift", "Control", "a long press"])
-def test_one_more_class_is_taken_or_left(tab, stripes, how):
-    def press(name):
-        chip = tab.locator(f"[data-class='{name}']")
-        if how != "a long press":
-            return chip.click(modifiers=[how])
-        touch = {"pointerType": "touch", "bubbles": True, "isPrimary": True}
-        chip.dispatch_event("pointerdown", touch)
-        until(stripes, lambda trial: trial.setup.classes is None)  # while it is pressed still
-        chip.dispatch_event("pointerup", touch)
-        return chip.dispatch_event("click")  # as a browser has it after a touch
+def test_classes_change_during_the_run(page):
+    def chosen(classes):
+        page.served.until(lambda trial: trial.setup.classes == classes)
 
-    tab.locator("[data-class='1']").click()
-    until(stripes, lambda trial: trial.setup.classes == (1,))
-    press(0)
-    until(stripes, lambda trial: trial.setup.classes is None)  # both are all
-    tab.locator("[data-class='0']").click()
-    until(stripes, lambda trial: trial.setup.classes == (0,))
-    press(0)
-    until(stripes, lambda trial: trial.setup.classes is None)  # none are all, too
+    generation = page.evaluate("gaussianNeurons.scene.generation")
+    first, second = (page.locator(f"[data-class='{name}']") for name in (0, 1))
+    second.click()
+    chosen((1,))
+    first.click()
+    chosen((0,))
+    first.click(modifiers=["Shift"])
+    chosen(None)  # none means all
+    second.press("Enter")
+    chosen((1,))
+    first.click(modifiers=["Shift"])
+    chosen(None)  # both are all
+    second.evaluate(  # a short touch
+        """(it, touch) => {
+             for (const name of ['pointerdown', 'pointerup']) it.dispatchEvent(new PointerEvent(name, touch));
+             it.click();
+           }""",
+        TOUCH,
+    )
+    chosen((1,))
+    first.dispatch_event("pointerdown", TOUCH)  # a long touch
+    chosen(None)
+    first.dispatch_event("pointerup", TOUCH)
+    first.dispatch_event("click")
+    page.wait_for_timeout(200)
+    assert page.served.query(lambda trial: trial.setup.classes) is None
+    first.click()
+    chosen((0,))
+    page.locator("[data-class='all']").click()
+    chosen(None)
+    assert page.evaluate("gaussianNeurons.scene.generation") == generation
 
 
-def test_an_older_answer_does_not_undo_a_class_that_was_asked_for(tab):
-    found = tab.evaluate(
+def test_an_older_message_does_not_undo_the_choice_of_a_class(shared_page):
+    sent = shared_page.evaluate(
         """async () => {
              const { Chips } = await import('/page/chips.js');
-             const asked = [];
-             const chips = new Chips(document.createElement('div'), message => asked.push(message.value));
+             const sent = [];
+             const chips = new Chips(document.createElement('div'), message => sent.push(message.value));
              const classes = [0, 1, 2].map(value => ({ value, name: String(value) }));
-             const told = chosen => chips.setScene({ classes, setup: { classes: chosen } }, false);
-             told(null);
+             const receive = chosen => chips.setScene({ classes, setup: { classes: chosen } }, false);
+             receive(null);
              chips.only('1');
-             told(null); // about something older
+             receive(null); // older
              chips.toggle('2');
-             told([1]);
+             receive([1]);
              chips.toggle('1');
-             told([2]);
-             told([0]); // somebody else
+             receive([2]);
+             receive([0]); // from another tab
              chips.toggle('1');
-             return asked;
+             return sent;
            }"""
     )
-    assert found == [[1], [1, 2], [2], [0, 1]]
+    assert sent == [[1], [1, 2], [2], [0, 1]]
 
 
-def test_a_short_touch_is_that_class_alone(tab, stripes):
-    chip = tab.locator("[data-class='1']")
-    touch = {"pointerType": "touch", "bubbles": True, "isPrimary": True}
-    chip.dispatch_event("pointerdown", touch)
-    chip.dispatch_event("pointerup", touch)
-    chip.dispatch_event("click")
-    until(stripes, lambda trial: trial.setup.classes == (1,))
-    tab.wait_for_timeout(600)
-    assert setup_of(stripes).classes == (1,)
+def test_presets_start_figures_and_their_hint_stays_when_settings_change(page):
+    known = page.served.run.presets
+    assert page.locator("#figure-info").is_hidden()
+    assert page.locator("#preset option[data-preset]").count() == len(known) == 17
+    for name in ("figure5d", "figure1", "figure2f"):
+        page.locator("#preset").select_option(name)
+        until(page, "name => gaussianNeurons.scene.preset === name", arg=name)
+        assert page.served.query(lambda trial: trial.setup).same_experiment(known[name].setup)
+        assert page.locator("#figure-hint").inner_text() == known[name].hint
+        assert known[name].label in page.locator("#figure-title").inner_text()
+        page.locator("#plane").wait_for(state="visible" if name == "figure1" else "hidden")
+    title = page.locator("#figure-title").inner_text()
+    enter(page, "lambda", 0.4)
+    until(page, "gaussianNeurons.scene.preset === null && gaussianNeurons.scene.setup.lambda === 0.4")
+    assert page.locator("#figure-hint").inner_text() == known["figure2f"].hint
+    changed = page.locator("#figure-title").inner_text()
+    assert changed.endswith(title)
+    assert changed != title
+    assert page.locator("#note code").all_inner_texts() == ["--data mnist", "--data-dir"]
 
 
-def test_presets_start_the_papers_figures(tab, stripes):
-    known = stripes.page.run.presets
-    assert tab.locator("#preset option[data-preset]").count() == len(known) == 17
-    for name in ("figure2d", "figure5d", "figure4", "figure1"):
-        tab.locator("#preset").select_option(name)
-        until(stripes, lambda trial, name=name: trial.setup.same_as(known[name].setup))
-        become(tab, "name => gaussianNeurons.scene.preset === name", arg=name)
-        assert known[name].hint[:30] in tab.locator("#story").inner_text()
-    tab.locator("#plane").wait_for()
-
-
-def test_data_is_chosen_and_what_is_not_here_cannot_be(tab, stripes):
-    absent = tab.locator("#data option[value='mnist']")
+def test_data_is_chosen_and_absent_data_is_disabled(page):
+    absent = page.locator("#data option[value='mnist']")
     assert absent.is_disabled()
-    assert (absent.text_content(), absent.get_attribute("title")) == ("MNIST (not here)", "not here")
-    tab.locator("#data").select_option("mixture")
-    until(stripes, lambda trial: trial.mode == "plane")
-    tab.locator("#plane").wait_for()
-    assert tab.locator("#filters").is_hidden()
-    tab.locator("#data").select_option("file")
-    tab.locator(".filter").first.wait_for()
+    assert absent.get_attribute("title") == "not found"
+    page.locator("#data").select_option("mixture")
+    page.served.until(lambda trial: trial.mode == "plane")
+    page.locator("#plane").wait_for()
+    assert page.locator("#filters").is_hidden()
+    page.locator("#data").select_option("file")
+    page.locator(".filter").first.wait_for()
 
 
-def test_start_again_and_a_new_seed(tab, stripes):
-    become(tab, "gaussianNeurons.frame.seen > 1000")
-    tab.locator("#again").click()
-    become(tab, "gaussianNeurons.scene.generation > 1")
-    assert setup_of(stripes).seed == 0
-    tab.locator("#new-seed").click()
-    until(stripes, lambda trial: trial.setup.seed == 1)
-    become(tab, "document.querySelector('#seed').textContent === '1'")
-
-
-def test_keys_do_what_buttons_do(tab, stripes):
-    tab.locator("body").click(position={"x": 5, "y": 5})
-    tab.keyboard.press(" ")
-    become(tab, "gaussianNeurons.frame.state === 'paused'")
-    count = seen(tab)
-    tab.keyboard.press(".")
-    become(tab, "n => gaussianNeurons.frame.seen === n", arg=count + 1)
-    tab.keyboard.press("n")
-    become(tab, "gaussianNeurons.scene.setup.seed === 1 && gaussianNeurons.frame !== null")
-    tab.keyboard.press("+")
-    until(stripes, lambda trial: len(trial.ids) == 7)
-    become(tab, "document.querySelectorAll('.filter').length === 7")
-    tab.keyboard.press("?")
-    assert tab.locator("#keys-dialog").is_visible()
-    tab.keyboard.press("Escape")
-    tab.locator(".filter[data-neuron='1']").focus()
-    tab.keyboard.press("ArrowRight")
-    tab.keyboard.press("Delete")
-    until(stripes, lambda trial: 2 not in trial.ids)
-    tab.locator("#K").focus()
-    tab.keyboard.press(".")  # typed, not obeyed
-    assert seen(tab) == 0
-    tab.locator("body").click(position={"x": 5, "y": 5})
-    tab.keyboard.press(" ")
-    become(tab, "gaussianNeurons.frame.state === 'running'")
-
-
-def test_learned_widths_stand_on_the_grid(tab):
-    assert set(tab.locator(".filter .width").all_text_contents()) == {""}
-    tab.locator("#eta_sigma").fill("0.05")
-    tab.locator("#eta_sigma").press("Enter")
-    become(tab, "document.querySelector('.filter .width').textContent.startsWith('σ ')")
-
-
-def test_the_story_stays_while_its_run_goes_on(tabs, stripes):
-    tab = tabs(stripes.url)
-    start(tab, stripes, STRIPES)
-    assert tab.locator("#story").is_hidden()
-    tab.locator("#preset").select_option("figure1")
-    tab.locator("#story").wait_for()
-    tab.locator("#lambda").fill("0.4")  # as stories ask for
-    tab.locator("#lambda").press("Enter")
-    become(tab, "gaussianNeurons.scene.preset === null && gaussianNeurons.scene.setup.lambda === 0.4")
-    assert tab.locator("#story").is_visible()
-    assert tab.locator("#story-title").inner_text().startswith("Began as Figure 1. F of two")
-    tab.locator("#preset").select_option("figure2f")
-    become(tab, "document.querySelector('#story-title').textContent === 'Figure 2f. From 1s only'")
-    assert "--data mnist" in tab.locator("#note").inner_text()
-    tab.locator("#lambda").fill("0.4")
-    tab.locator("#lambda").press("Enter")
-    become(tab, "document.querySelector('#story-title').textContent.startsWith('Began as Figure 2f')")
-    assert tab.locator("#note").is_visible()  # the data are the same still
-    assert tab.trouble == []
-
-
-def test_the_curves_end_where_it_rests(tab):
-    become(tab, "gaussianNeurons.frame.seen > 20000")
-    tab.locator("#pause").click()
-    become(tab, "gaussianNeurons.frame.state === 'paused'")
+def test_curves_end_at_the_last_sample_of_a_pause(page):
+    until(page, "gaussianNeurons.frame.seen > 20000")
+    pause(page)
     for _ in range(3):
-        told = "document.querySelector('#curve-learned').getAttribute('aria-label')"
-        frame = "gaussianNeurons.frame"
-        become(
-            tab,
-            f"""async () => {{
-                  const {{ short }} = await import('/page/numbers.js');
-                  return {told} ===
-                    `Neurons learned: ${{{frame}.learnedCount}} after ${{short({frame}.seen)}} samples`;
-                }}""",
+        until(
+            page,
+            """async () => {
+                 const { short } = await import('/page/numbers.js');
+                 const label = document.querySelector('#curve-learned').getAttribute('aria-label');
+                 const { learnedCount, seen } = gaussianNeurons.frame;
+                 return label.includes(`: ${learnedCount} after ${short(seen)} `);
+               }""",
         )
-        tab.locator("#step").click()
-    tab.locator("#again").click()
-    become(tab, "gaussianNeurons.frame?.seen === 0")
-    become(tab, "document.querySelector('#curve-rate').getAttribute('aria-label').endsWith('no value yet')")
-    label = "document.querySelector('#curve-cost').getAttribute('aria-label')"
-    become(tab, f"{label} === 'Cost: no value yet'")
+        page.locator("#step").click()
+    restart(page)
+    until(page, "!/\\d/.test(document.querySelector('#curve-rate').getAttribute('aria-label'))")
+    page.locator("#no-samples").wait_for()
+    page.locator("#step").click()
+    page.locator("#no-samples").wait_for(state="hidden")
 
 
-def test_at_rest_samples_are_counted_to_the_last_one(tab):
-    become(tab, "gaussianNeurons.frame.seen > 20000")
-    tab.locator("#pause").click()
-    become(tab, "gaussianNeurons.frame.state === 'paused'")
-    count = seen(tab)
-    tab.locator("#step").click()
-    tab.locator("#status-seen", has_text=f"{count + 1:,} samples").wait_for()
-
-
-def test_a_mark_may_take_the_place_of_the_last(tab):
-    marks = tab.evaluate(
+def test_a_mark_may_replace_the_last_one(shared_page):
+    marks = shared_page.evaluate(
         """async () => {
              const { Curves } = await import('/page/curves.js');
              const canvas = () => document.createElement('canvas');

@@ -1,174 +1,152 @@
-"""Numbers: typed, slid, nudged, refused, and written."""
+"""Number fields and sliders."""
 
 import pytest
 
-from tests.live.pages import become, setup_of, until
+from tests.live.pages import enter, until
 
 pytest.importorskip("playwright.sync_api")
 
-
-@pytest.mark.parametrize(
-    ("name", "value", "field"),
-    [
-        ("K", 9, "n_neurons"),
-        ("sigma", 0.5, "width"),
-        ("lambda", 0.25, "inhibition"),
-        ("eta", 0.05, "learning_rate"),
-        ("eta_sigma", 0.2, "width_learning_rate"),
-        ("size", 3, "size"),
-        ("speed", 1234, "speed"),
-    ],
-)
-def test_a_number_that_is_typed_is_taken(tab, stripes, name, value, field):
-    tab.locator(f"#{name}").fill(str(value))
-    tab.locator(f"#{name}").press("Enter")
-    until(stripes, lambda trial: getattr(trial.setup, field) == value)
-    become(tab, "([n, v]) => new URLSearchParams(location.search).get(n) == v", arg=[name, value])
-    if name == "K":
-        until(stripes, lambda trial: len(trial.ids) == 9)
-    elif name == "sigma":
-        until(stripes, lambda trial: (trial.model.widths_ == 0.5).all())
-    elif name in ("lambda", "eta", "eta_sigma"):
-        until(stripes, lambda trial: getattr(trial.model, field) == value)
-    elif name == "size":
-        assert tab.evaluate("gaussianNeurons.scene.patch") == [3, 3, 1]
+FIELDS = {
+    "K": ("n_neurons", 9),
+    "sigma": ("width", 0.5),
+    "lambda": ("inhibition", 0.25),
+    "eta": ("learning_rate", 0.05),
+    "eta_sigma": ("width_learning_rate", 0.2),
+    "noise": ("noise", 0.3),  # shown if eta_sigma > 0
+    "speed": ("speed", 1234),
+    "size": ("size", 3),
+}
+SETTING = "([name, value]) => String(gaussianNeurons.scene.setup[name] ?? 'full') === value"
 
 
-@pytest.mark.parametrize(
-    ("name", "field"),
-    [("K", "n_neurons"), ("sigma", "width"), ("lambda", "inhibition"), ("eta", "learning_rate"),
-     ("eta_sigma", "width_learning_rate"), ("size", "size"), ("speed", "speed")],
-)  # fmt: skip
-def test_a_slider_moves_its_number(tab, stripes, name, field):
-    before = getattr(setup_of(stripes), field)
-    slider = tab.locator(f"#{name}-slider")
-    slider.focus()
-    key = "ArrowLeft" if name == "speed" else "ArrowRight"
-    for _ in range(3):
-        slider.press(key)
-    until(stripes, lambda trial: getattr(trial.setup, field) != before)
-    now = getattr(setup_of(stripes), field)
-    assert now < before if name == "speed" else now > before
+def test_a_typed_number_changes_the_setting_and_the_address(page):
+    assert page.locator("#noise").is_hidden()
+    for name, (field, value) in FIELDS.items():
+        enter(page, name, value)
+        page.served.until(lambda trial, field=field, value=value: getattr(trial.setup, field) == value)
+        until(page, "([n, v]) => new URLSearchParams(location.search).get(n) == v", arg=[name, value])
+    assert page.evaluate("gaussianNeurons.scene.patch") == [3, 3, 1]
 
 
-@pytest.mark.parametrize(
-    ("name", "start", "key", "wanted"),
-    [
-        ("lambda", "0.01", "ArrowDown", "0.0091"),
-        ("lambda", "0.01", "ArrowUp", "0.011"),
-        ("lambda", "0.001", "ArrowDown", "0"),
-        ("lambda", "0", "ArrowUp", "0.001"),
-        ("lambda", "50", "ArrowUp", "55"),  # beyond the slider
-        ("eta_sigma", "0.1", "ArrowDown", "0.091"),
-        ("K", "6", "ArrowUp", "7"),
-        ("K", "1", "ArrowDown", "1"),
-        ("speed", "full", "ArrowDown", "10000000"),
-        ("speed", "10000000", "ArrowUp", "full"),
-    ],
-)
-def test_an_arrow_key_is_a_small_step(tab, name, start, key, wanted):
-    field = tab.locator(f"#{name}")
-    field.fill(start)
-    field.press("Enter")
-    become(tab, "([n, v]) => String(gaussianNeurons.scene.setup[n] ?? 'full') === v", arg=[name, start])
-    field.press(key)
-    become(tab, "([n, v]) => String(gaussianNeurons.scene.setup[n] ?? 'full') === v", arg=[name, wanted])
-    assert field.input_value() == wanted
+def test_a_slider_changes_the_setting(page):
+    for name in ("K", "sigma", "lambda", "eta", "eta_sigma", "size", "speed"):
+        field, _ = FIELDS[name]
+        before = page.served.query(lambda trial, field=field: getattr(trial.setup, field))
+        slider = page.locator(f"#{name}-slider")
+        slider.focus()
+        for _ in range(3):
+            slider.press("ArrowLeft" if name == "speed" else "ArrowRight")
+        page.served.until(lambda trial, field=field, before=before: getattr(trial.setup, field) != before)
+        after = page.served.query(lambda trial, field=field: getattr(trial.setup, field))
+        assert (after < before) == (name == "speed")
 
 
-def test_the_first_click_on_a_number_chooses_it_and_the_second_a_place_in_it(tab, stripes):
-    field, chosen = (
-        tab.locator("#speed"),
-        "(it => [it.selectionStart, it.selectionEnd])(document.activeElement)",
+def test_scale_of_a_slider(shared_page):
+    found = shared_page.evaluate(
+        """async () => {
+             const { scale } = await import('/page/field.js');
+             const inhibition = scale([0.001, 2], { zero: true });
+             const count = scale([1, 100], { whole: true });
+             const speed = scale([1, 1e7], { open: true });
+             return {
+               next: [
+                 ...[[0.01, -1], [0.01, 1], [0.001, -1], [0, 1], [50, 1]].map(it => inhibition.next(...it)),
+                 ...[[6, 1], [1, -1]].map(it => count.next(...it)),
+                 ...[[null, -1], [1e7, 1]].map(it => speed.next(...it)),
+               ],
+               positions: [0, 0.01, 0.05, 0.5].map(inhibition.positionOf),
+               ends: [inhibition.valueAt(0), inhibition.valueAt(1000), speed.valueAt(1000)],
+             };
+           }"""
     )
-    become(tab, "document.querySelector('#speed').value === '100000'")
-    tab.evaluate("document.activeElement.blur()")
+    assert found["next"] == [0.0091, 0.011, 0, 0.001, 55, 7, 1, 1e7, None]
+    zero, *positions = found["positions"]
+    assert zero == 0
+    assert 200 < positions[0] < positions[1] - 150 < positions[2] - 300 < 600  # the paper's values are apart
+    assert found["ends"] == [0, 2, None]
+
+
+def test_arrow_keys_change_a_number(page):
+    for name, before, key, after in (
+        ("lambda", "0.01", "ArrowDown", "0.0091"),
+        ("speed", "10000000", "ArrowUp", "full"),
+        ("K", "6", "ArrowUp", "7"),
+    ):
+        enter(page, name, before)
+        until(page, SETTING, arg=[name, before])
+        page.locator(f"#{name}").press(key)
+        until(page, SETTING, arg=[name, after])
+        assert page.locator(f"#{name}").input_value() == after
+    page.locator("#K-slider").focus()
+    for _ in range(20):  # every press counts, also before the server confirms
+        page.keyboard.press("ArrowUp")
+    page.served.until(lambda trial: trial.setup.n_neurons == 27)
+    until(page, "document.querySelector('#K').value === '27'")
+
+
+def test_the_first_click_on_a_number_selects_it_and_the_second_sets_the_caret(page):
+    selection = "(it => [it.selectionStart, it.selectionEnd])(document.activeElement)"
+    field = page.locator("#speed")
+    until(page, "document.querySelector('#speed').value === '100000'")
+    page.evaluate("document.activeElement.blur()")
     field.click()
-    assert tab.evaluate(chosen) == [0, 6]
-    tab.keyboard.type("500")
-    tab.keyboard.press("Enter")
-    until(stripes, lambda trial: trial.setup.speed == 500)
+    assert page.evaluate(selection) == [0, 6]
+    page.keyboard.type("500")
+    page.keyboard.press("Enter")
+    page.served.until(lambda trial: trial.setup.speed == 500)
     field.click()
-    begin, end = tab.evaluate(chosen)
+    begin, end = page.evaluate(selection)
     assert begin == end
 
 
-def test_what_was_typed_is_shown_as_it_was_understood_or_refused_by_its_name(tab, stripes):
-    for typed, shown in (("Full", "full"), ("FULL", "full"), ("1,000", "1000")):
-        tab.locator("#speed").fill(typed)
-        tab.locator("#speed").press("Enter")
-        become(tab, "text => document.querySelector('#speed').value === text", arg=shown)
-    tab.locator("#eta").fill("fast")
-    tab.locator("#eta").press("Enter")
-    tab.locator("#toasts").get_by_text("η_μ (learning rate) must be a number, got “fast”.").wait_for()
+def test_typed_text_is_read_as_a_number(page):
+    for text, shown, value in (
+        ("Full", "full", None),
+        ("1,000", "1000", 1000),
+        ("1,5", "1.5", 1.5),
+        ("20,000,000", "20000000", 2e7),
+    ):
+        enter(page, "speed", text)
+        until(page, "text => document.querySelector('#speed').value === text", arg=shown)
+        page.served.until(lambda trial, value=value: trial.setup.speed == value)
 
 
-def test_every_press_of_an_arrow_key_counts(tab, stripes):
-    become(tab, "document.querySelector('#K').value === '6'")
-    tab.locator("#K-slider").focus()
-    for _ in range(20):
-        tab.keyboard.press("ArrowUp")
-    until(stripes, lambda trial: trial.setup.n_neurons == 26)
-    become(tab, "document.querySelector('#K').value === '26'")
+def test_an_invalid_number_is_reported_and_the_old_one_shown_again(page):
+    enter(page, "eta", "fast")
+    page.locator(".toast", has_text="fast").wait_for()
+    assert page.locator("#eta").input_value() == "0.1"
+    enter(page, "K", 1_000_000)
+    page.locator(".toast", has_text="400").wait_for()
+    until(page, "document.querySelector('#K').value === '6'")
+    assert page.served.query(lambda trial: trial.setup.n_neurons) == 6
 
 
-@pytest.mark.parametrize(
-    ("typed", "meant"), [("1,000", 1000), ("1,5", 1.5), ("20,000,000", 2e7), ("2500", 2500)]
-)
-def test_commas_are_read_as_they_are_written(tab, stripes, typed, meant):
-    tab.locator("#speed").fill(typed)
-    tab.locator("#speed").press("Enter")
-    until(stripes, lambda trial: trial.setup.speed == meant)
+def test_the_number_of_neurons_is_shown_if_it_differs_from_K(page):
+    usual = page.locator("#K-description").inner_text()
+    page.locator(".filter[data-neuron='2']").click()
+    until(page, "/5.*6/.test(document.querySelector('#K-description').textContent)")
+    page.locator("#add").click()
+    until(page, "usual => document.querySelector('#K-description').textContent === usual", arg=usual)
 
 
-def test_the_papers_inhibitions_lie_apart_on_the_slider(tab):
-    places = {}
-    for value in ("0", "0.01", "0.05", "0.5"):
-        tab.locator("#lambda").fill(value)
-        tab.locator("#lambda").press("Enter")
-        become(tab, "v => gaussianNeurons.scene.setup.lambda === v", arg=float(value))
-        places[value] = int(tab.locator("#lambda-slider").input_value())
-    assert places["0"] == 0
-    assert 200 < places["0.01"] < places["0.05"] - 150 < places["0.5"] - 300 < 600
+def test_learned_widths_are_shown_in_the_grid(page):
+    assert set(page.locator(".filter .width").all_text_contents()) == {""}
+    enter(page, "eta_sigma", 0.05)
+    until(page, "document.querySelector('.filter .width').textContent.startsWith('σ ')")
 
 
-def test_k_says_when_another_number_is_there(tab):
-    note = tab.locator("#K-why")
-    usual = note.inner_text()
-    tab.locator(".filter[data-neuron='2']").click()
-    become(tab, "document.querySelector('#K-why').textContent === '5 are there now; a new start has 6.'")
-    tab.locator("#add").click()
-    become(tab, "usual => document.querySelector('#K-why').textContent === usual", arg=usual)
-
-
-def test_noise_is_for_widths_that_are_learned(tab, stripes):
-    assert tab.locator("#noise").is_hidden()
-    tab.locator("#eta_sigma").fill("0.1")
-    tab.locator("#eta_sigma").press("Enter")
-    tab.locator("#noise").fill("0.3")
-    tab.locator("#noise").press("Enter")
-    until(stripes, lambda trial: trial.setup.noise == 0.3)
-
-
-def test_a_number_that_is_refused_is_told_and_the_truth_shown_again(tab, stripes):
-    tab.locator("#K").fill("1000000")
-    tab.locator("#K").press("Enter")
-    tab.locator("#toasts").get_by_text("400").first.wait_for()
-    become(tab, "document.querySelector('#K').value === '6'")
-    assert setup_of(stripes).n_neurons == 6
-
-
-def test_numbers_are_written_for_people(tab):
-    written = tab.evaluate(
+def test_numbers_as_text(shared_page):
+    found = shared_page.evaluate(
         """async () => {
-             const { brief, counted, editable, measured, short } = await import('/page/numbers.js');
+             const { brief, counted, editable, measured, samples, short } = await import('/page/numbers.js');
              return [
                ...[0, 9999, 9999.7, 1e6, 123456].map(counted), ...[5000, 0.25, -1.5e6].map(short),
                ...[9.9996, 0, 0.581, 123.4, 1e-5, 0.00093].map(value => measured(value)),
                ...[5.3e11, 0.0074].map(editable), ...[0.926, 0.05, 0.00093, 0].map(brief),
-             ].map(text => text.replace('\u00a0', ' '));
+               ...[1, 2].map(samples),
+             ].map(text => text.replace('\\u00a0', ' '));
            }"""
     )
-    wanted = "0|9,999|10.0 k|1.00 M|123 k|5 k|0.25|−1.5 M|10.0|0.000|0.581|123|1e−5|9.3e−4|5.3e11|0.0074"
-    wanted += "|0.93|0.05|9e−4|0.00"
-    assert written == wanted.split("|")
+    expected = "0|9,999|10.0 k|1.00 M|123 k|5 k|0.25|−1.5 M|10.0|0.000|0.581|123|1e−5|9.3e−4|5.3e11|0.0074"
+    expected += "|0.93|0.05|9e−4|0.00|sample|samples"
+    assert found == expected.split("|")

@@ -1,14 +1,12 @@
-"""The plane: its points and axes, the surface of F, and what a saved picture has of them."""
+"""Plane mode: points and axes, the surface of F, marks and labels, and saved pictures."""
 
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
-from gaussian_neurons.live.sources import Sources, defaults, from_rows
 from gaussian_neurons.theory import cost_surface
-from tests.live.pages import PLANE, become, choose_surface, drawn
-from tests.live.serving import served
+from tests.live.pages import PLANE, choose_surface, drawn, pause, until
 
 pytest.importorskip("playwright.sync_api")
 
@@ -16,12 +14,12 @@ SVG = "{http://www.w3.org/2000/svg}"
 COUNT = f"{PLANE}.layer.count"
 
 
-def test_the_surface_is_the_papers(plane):
+def test_the_surface_is_the_papers_cost(shared_page):
     random = np.random.default_rng(1)
     for count, samples in ((1, 1), (2, 1), (5, 1), (9, 7)):
         centers, widths = random.random((count, 2)), random.uniform(0.05, 0.4, count)
         x, which = random.random((samples, 2)), int(random.integers(count))
-        found = plane.evaluate(
+        found = shared_page.evaluate(
             """async ([centers, widths, which, samples, inhibition, box, nx, ny]) => {
                  const { surface } = await import('/page/surface.js');
                  const numbers = [centers, widths, samples].map(it => Float32Array.from(it));
@@ -29,14 +27,13 @@ def test_the_surface_is_the_papers(plane):
                }""",
             [centers.ravel().tolist(), widths.tolist(), which, x.ravel().tolist(), 0.3, [0, 0, 1, 1], 8, 6],
         )
-        grid = np.stack(np.meshgrid((np.arange(8) + 0.5) / 8, (np.arange(6) + 0.5) / 6), axis=-1).reshape(
-            -1, 2
-        )
+        xs, ys = np.meshgrid((np.arange(8) + 0.5) / 8, (np.arange(6) + 0.5) / 6)
+        grid = np.stack([xs, ys], axis=-1).reshape(-1, 2)
         order = np.r_[which, np.delete(np.arange(count), which)]
-        wanted = np.mean(
+        expected = np.mean(
             [cost_surface(grid, centers[order[1:]], one, widths[order], 0.3) for one in x], axis=0
         )
-        assert np.abs(np.array(found) - wanted).max() < 1e-5
+        assert np.abs(np.array(found) - expected).max() < 1e-5
 
 
 @pytest.mark.parametrize(
@@ -52,8 +49,8 @@ def test_the_surface_is_the_papers(plane):
         ([1000003.5, 0, 1000006.5, 1], [1000003.5, "−2.5"], [1000006.5, "0.5"], "east − 1,000,006"),
     ],
 )
-def test_ticks_tell_places_apart_however_far_away_they_are(plane, box, first, last, name):
-    found = plane.evaluate(
+def test_ticks_are_distinct_at_any_distance_from_zero(shared_page, box, first, last, name):
+    found = shared_page.evaluate(
         """async ([box, name]) => {
              const { axes } = await import('/page/plane_axes.js');
              return axes({ width: 475, box: () => box }, [name, 'north']).x;
@@ -67,51 +64,26 @@ def test_ticks_tell_places_apart_however_far_away_they_are(plane, box, first, la
     assert len(set(texts)) == len(texts) > 2
 
 
-def test_points_far_away_keep_their_places_and_the_columns_their_names(tabs):
-    rows = np.random.default_rng(0).normal(size=(50, 2)) + 1e9
-    points = from_rows(rows, "far.csv", (), axes=("east", "north"))
-    with served(defaults("file", points), Sources(None, points)) as far:
-        page = tabs(far.url)
-        become(page, "gaussianNeurons.scene.axes?.join() === 'east,north'")
-        seen = page.evaluate("[...gaussianNeurons.frame.samples]")
-        assert set(seen) <= set(rows.ravel().tolist())
-
-
-@pytest.mark.parametrize(("width", "height"), [(390, 844), (768, 1024), (1024, 768), (1280, 860)])
-def test_facts_of_a_chosen_neuron_are_in_sight(plane, width, height):
-    plane.set_viewport_size({"width": width, "height": height})
-    plane.locator("#plane").focus()
-    plane.keyboard.press("]")
-    plane.locator("#inspector-remove").wait_for()
-    box, bar = plane.locator("#inspector").bounding_box(), plane.locator("#transport").bounding_box()
-    assert box["y"] >= 0
-    assert box["y"] + box["height"] <= (bar["y"] if width < 1100 else height)
-    plane.set_viewport_size({"width": 1280, "height": 860})
-
-
-def test_only_new_points_are_told_and_all_tabs_have_the_same(plane, mixed, tabs):
-    other = tabs(mixed.url)
+def test_painted_points_are_appended_and_removed(plane):
     before = plane.evaluate(COUNT)
     for batch in range(1, 4):
-        mixed.page.run.order(0, ("paint", {"points": [[0.1 * batch, 0.2], [0.3, 0.1 * batch]]}))
-        for tab in (plane, other):
-            become(tab, f"n => {COUNT} === n", arg=before + 2 * batch)
-    points = mixed.ask(lambda trial: trial.points())
-    for tab in (plane, other):
-        assert tab.evaluate(f"[...{PLANE}.layer.points]") == points["points"].ravel().tolist()
-        assert tab.evaluate(f"[...{PLANE}.layer.painted]") == points["painted"].tolist()
-    mixed.page.run.order(0, ("unpaint", {}))
-    for tab in (plane, other):
-        become(tab, f"n => {COUNT} === n && !{PLANE}.layer.painted.includes(1)", arg=before)
+        points = {"points": [[0.1 * batch, 0.2], [0.3, 0.1 * batch]]}
+        plane.served.run.submit(0, ("paint", points))
+        until(plane, f"n => {COUNT} === n", arg=before + 2 * batch)
+    points = plane.served.query(lambda trial: trial.points())
+    assert plane.evaluate(f"[...{PLANE}.layer.points]") == points["points"].ravel().tolist()
+    assert plane.evaluate(f"[...{PLANE}.layer.painted]") == points["painted"].tolist()
+    plane.served.run.submit(0, ("unpaint", {}))
+    until(plane, f"n => {COUNT} === n && !{PLANE}.layer.painted.includes(1)", arg=before)
 
 
-def test_points_that_do_not_follow_those_that_are_there_are_left_out(plane):
-    found = plane.evaluate(
+def test_points_after_a_gap_are_ignored(shared_page):
+    found = shared_page.evaluate(
         """async () => {
              const { PointLayer } = await import('/page/plane_points.js');
              const layer = new PointLayer();
-             const told = [[0, [1, 2, 3, 4], [0, 0]], [2, [5, 6], [1]], [4, [9, 9], [1]], [1, [7, 8], [1]]];
-             return told.map(([first, points, painted]) => {
+             const sent = [[0, [1, 2, 3, 4], [0, 0]], [2, [5, 6], [1]], [4, [9, 9], [1]], [1, [7, 8], [1]]];
+             return sent.map(([first, points, painted]) => {
                const arrays = { points: Float64Array.from(points), painted: Uint8Array.from(painted) };
                layer.setPoints({ first, ...arrays });
                return [[...layer.points], [...layer.painted]];
@@ -122,46 +94,25 @@ def test_points_that_do_not_follow_those_that_are_there_are_left_out(plane):
     assert found == [[[1, 2, 3, 4], [0, 0]], three, three, [[1, 2, 7, 8], [0, 1]]]
 
 
-def test_x_is_marked_where_the_surface_is_about_it_alone(plane):
-    plane.locator("#pause").click()
-    become(plane, f"gaussianNeurons.frame.state === 'paused' && {PLANE}.samples.current !== null")
-    for choice, told in (("sample", True), ("recent", False), ("off", True)):
-        plane.locator("#surface").select_option(choice)
-        become(plane, f"told => {PLANE}.tellsX() === told", arg=told)
-
-
-def test_the_surface_is_drawn_or_not(plane):
-    become(plane, "gaussianNeurons.frame.seen > 200")
-    sizes = {choice: _picture_size(plane, choice) for choice in ("off", "sample", "recent")}
-    assert min(sizes["sample"], sizes["recent"]) > 1.2 * sizes["off"], sizes
-
-
-def _picture_size(plane, choice):
-    """How many bytes the plane takes as a picture, with one kind of surface."""
-    choose_surface(plane, choice)
-    drawn(plane)
-    return len(plane.evaluate("document.querySelector('#plane').toDataURL()"))
-
-
-def test_the_legend_tells_of_marks_that_are_there_and_nothing_moves(plane):
-    plane.locator("#pause").click()
-    become(plane, f"gaussianNeurons.frame.state === 'paused' && {PLANE}.samples.current !== null")
+def test_the_legend_lists_the_marks_of_each_surface(plane):
+    pause(plane)
+    until(plane, f"{PLANE}.samples.current !== null")
     heights = set()
     for choice, star, x in (("off", False, True), ("sample", True, True), ("recent", True, False)):
-        plane.locator("#surface").select_option(choice)
-        become(
+        choose_surface(plane, choice)
+        until(plane, f"x => {PLANE}.showsX() === x", arg=x)
+        until(
             plane,
-            f"it => [...{PLANE}.legend].map(m => m.dataset.seen === 'true').join() === it.join()",
-            arg=[False, star, x],  # nothing is painted
+            f"it => [...{PLANE}.legend].map(m => m.dataset.visible === 'true').join() === it.join()",
+            arg=[False, star, x],  # no points are painted
         )
         assert [plane.locator(f"[data-mark={mark}]").is_visible() for mark in ("star", "x")] == [star, x]
         heights.add(plane.locator("#plane").bounding_box()["height"])
-    assert len(heights) == 1
-    plane.locator("#surface").select_option("off")
+    assert len(heights) == 1  # the plane does not move
 
 
-def test_numbers_keep_off_the_circles_of_others(plane):
-    corners = plane.evaluate(
+def test_neuron_numbers_avoid_the_circles_of_other_neurons(shared_page):
+    corners = shared_page.evaluate(
         """async () => {
              const { Labels } = await import('/page/plane_labels.js');
              const view = { width: 400, height: 400, scale: 1, x: x => x, y: y => y };
@@ -180,19 +131,76 @@ def test_numbers_keep_off_the_circles_of_others(plane):
     assert corners[2] != [1, -1]
 
 
-@pytest.mark.parametrize(
-    ("choice", "about"), [("off", None), ("sample", "sample x"), ("recent", "last samples")]
-)
-def test_a_saved_picture_has_a_title_and_the_lines_of_the_surface(plane, choice, about):
-    become(plane, "gaussianNeurons.frame.seen > 200")
-    choose_surface(plane, choice)
-    picture = plane.evaluate(f"{PLANE}.toSVG()")
-    root = ElementTree.fromstring(picture)
-    texts = ["".join(it.itertext()) for it in root.iter(f"{SVG}text")]
-    (title,) = (text for text in texts if text.startswith("8 neurons after "))
-    assert root.find(f"{SVG}title").text.startswith(title)
-    told = [text for text in texts if text.startswith("The map is F over the places of neuron")]
-    assert [about in text for text in told] == [True] * (about is not None)
-    longest = max(len(it.get("d")) for it in root.iter(f"{SVG}path"))
-    assert (longest > 2000) == (about is not None)
-    plane.locator("#surface").select_option("off")
+def test_numbers_and_arrows_stay_inside_the_ticks(shared_page):
+    spans, spots, count = shared_page.evaluate(
+        """async () => {
+             const { Labels } = await import('/page/plane_labels.js');
+             const { arrowSpots, borderArrows } = await import('/page/plane_border.js');
+             const view = { width: 360, height: 300, scale: 1, x: x => x, y: y => y };
+             const places = [];
+             for (let x = -40; x <= 400; x += 44) for (let y = -30; y <= 330; y += 45) places.push(x, y);
+             const count = places.length / 2;
+             const ids = Array.from({ length: count }, (_, k) => k + 1);
+             const neurons = { count, ids, learned: ids.map(k => k % 2), widths: ids.map(() => 100), places };
+             const edges = { left: 40, bottom: 20 };
+             const spots = arrowSpots(borderArrows(view, neurons, edges));
+             const labels = new Labels().place(view, neurons, [], spots, edges);
+             const spans = labels.map(({ index, x, y, align }) => {
+               const wide = 7 * String(ids[index]).length;
+               return align === 'left' ? [x, x + wide, y] : [x - wide, x, y];
+             });
+             return [spans, spots, count];
+           }"""
+    )
+    assert len(spans) + len(spots) // 2 == count
+    for left, right, baseline in spans:
+        assert 39 <= left < right <= 360
+        assert 10 <= baseline <= 300 - 20
+    for x, y in spots:
+        assert 40 < x < 360
+        assert 0 < y < 300 - 20
+
+
+def test_arrows_hide_no_tick(shared_page):
+    plain, crowded = shared_page.evaluate(
+        """async () => {
+             const { drawTicks } = await import('/page/plane_marks.js');
+             const { axes } = await import('/page/plane_axes.js');
+             const places = { x: x => 400 * x, y: y => 300 - 400 * y };
+             const view = { width: 400, height: 300, box: () => [0, 0, 1, 0.75], ...places };
+             const written = arrows => {
+               const texts = [];
+               const context = { fillText: text => texts.push(text), strokeText() {}, fillRect() {} };
+               drawTicks(context, view, { font: 'serif' }, axes(view, null), arrows);
+               return texts;
+             };
+             const crowd = Array.from({ length: 40 }, (_, k) => ({ x: 10 * k, y: 269 }));
+             return [written([]), written(crowd)];
+           }"""
+    )
+    assert plain == crowded
+    assert len(plain) > 5
+
+
+def test_the_colour_bar_covers_no_number(plane):
+    choose_surface(plane, "recent")
+    drawn(plane)
+    numbers, plate = plane.evaluate(
+        f"""async () => {{
+             const {{ plateOf }} = await import('/page/plane_bar.js');
+             const {{ context, view, theme, surface }} = {PLANE};
+             return [{PLANE}.numbers.map(it => it.middle), plateOf(context, view, theme, surface.bar())];
+           }}"""
+    )
+    for x, y in numbers:
+        assert not (plate["left"] < x < plate["right"] and plate["top"] < y < plate["bottom"])
+
+
+def test_a_saved_picture_has_a_title_and_the_contours_of_the_surface(plane):
+    until(plane, "gaussianNeurons.frame.seen > 200")
+    for choice in ("off", "sample", "recent"):
+        choose_surface(plane, choice)
+        root = ElementTree.fromstring(plane.evaluate(f"{PLANE}.toSVG()"))
+        assert root.find(f"{SVG}title").text.startswith("8 neurons after ")
+        longest = max(len(it.get("d")) for it in root.iter(f"{SVG}path"))
+        assert (longest > 2000) == (choice != "off")

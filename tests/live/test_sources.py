@@ -1,4 +1,4 @@
-"""Where samples come from, the figures as presets, and what is kept and told of a run."""
+"""Data sources and presets, and frames, history and pace of a run."""
 
 import json
 
@@ -7,12 +7,19 @@ import pytest
 
 from gaussian_neurons.datasets import ImageSet
 from gaussian_neurons.live.frames import decoded, encoded, pixels
-from gaussian_neurons.live.history import MOST_POINTS, History
-from gaussian_neurons.live.pace import LISTEN, MOST_ROWS, Pace
-from gaussian_neurons.live.presets import named, presets
+from gaussian_neurons.live.history import MAX_POINTS as MAX_HISTORY
+from gaussian_neurons.live.history import History
+from gaussian_neurons.live.pace import MAX_ROWS, SLICE, Pace
+from gaussian_neurons.live.presets import matching, presets
 from gaussian_neurons.live.setup import Setup
-from gaussian_neurons.live.sources import MOST_POINTS as MOST_IN_THE_PLANE
-from gaussian_neurons.live.sources import SETS, STAND_INS, Sources, defaults, from_rows
+from gaussian_neurons.live.sources import (
+    MAX_POINTS,
+    SETS,
+    SUBSTITUTES,
+    Sources,
+    default_setup,
+    points_from_rows,
+)
 from tests.live.serving import striped_sources
 
 
@@ -30,95 +37,108 @@ def test_presets_are_the_papers_settings():
     assert found["figure2f"].setup.classes == (1,)
     assert found["figure3a"].setup.width == pytest.approx(4.14, abs=0.005)
     assert found["figure5d"].setup.width_learning_rate == 0.1
-    assert "MNIST is not here" in found["figure2a"].note
+    assert "--data mnist" in found["figure2a"].note
     assert found["figure1"].note is None
     same, ones = found["figure2b"].setup, found["figure2f"].setup
-    assert named(same, same, found, "figure2b") == "figure2b"
-    assert named(same, same, found, None) == "figure2a"
-    assert named(Setup(width=3.3), same, found, None) is None
-    assert named(ones, ones, found, None) == "figure2f"
+    assert matching(same, same, found, "figure2b") == "figure2b"
+    assert matching(same, same, found, None) == "figure2a"
+    assert matching(Setup(width=3.3), same, found, None) is None
+    assert matching(ones, ones, found, None) == "figure2f"
     twos = ones.changed({"classes": [2]})
-    assert named(twos, ones, found, "figure2f") == "figure2g"  # from 1s to 2s
-    assert named(twos, twos, found, "figure2f") is None
-    json.dumps([preset.told() for preset in found.values()], allow_nan=False)
+    assert matching(twos, ones, found, "figure2f") == "figure2g"
+    assert matching(twos, twos, found, "figure2f") is None
+    json.dumps([preset.as_json() for preset in found.values()], allow_nan=False)
 
 
-def test_numbers_are_told_as_one_would_write_them():
+def test_default_settings_are_rounded():
     sources = striped_sources()
     rows = np.random.default_rng(0).normal(size=(200, 2))
     setups = [preset.setup for preset in presets(sources).values()]
     setups += [
-        defaults("mixture", sources.load("mixture", 0)),
-        defaults("file", from_rows(rows, "a.csv", ())),
+        default_setup("mixture", sources.load("mixture", 0)),
+        default_setup("file", points_from_rows(rows, "a.csv", ())),
     ]
     for setup in setups:
-        told = {name: value for name, value in setup.told().items() if name != "lambda"}  # which is 1/9 once
-        assert all(len(repr(value)) <= 8 for value in told.values() if isinstance(value, float))
+        values = {**setup.as_json(), "lambda": None}.values()  # lambda of one figure is 1/9
+        assert all(len(repr(value)) <= 8 for value in values if isinstance(value, float))
     assert presets(sources)["figure1"].setup.learning_rate == 0.02
 
 
-def test_what_is_not_here_is_said_once_for_all(tmp_path, monkeypatch):
+def test_absent_data(tmp_path, monkeypatch):
     monkeypatch.setenv("GAUSSIAN_NEURONS_DATA", str(tmp_path))
     monkeypatch.setattr("gaussian_neurons.datasets.fetch.cache_directory", lambda: None)
     sources = Sources()
-    sources.look()
-    told = {one["name"]: one for one in sources.known()}
-    assert not told["mnist"]["available"]
-    assert told["mnist"]["why"].startswith("not here; start with --data mnist")
-    assert not told["file"]["available"]
-    assert told["mixture"]["available"]
-    assert [sources.here(name)[0] for name in STAND_INS] == list(STAND_INS.values())
+    sources.find_published()
+    found = {one["name"]: one for one in sources.as_json()}
+    assert not found["mnist"]["available"]
+    assert "--data mnist" in found["mnist"]["why"]
+    assert not found["file"]["available"]
+    assert found["mixture"]["available"]
+    assert [sources.available(name)[0] for name in SUBSTITUTES] == list(SUBSTITUTES.values())
     with pytest.raises(FileNotFoundError, match="MNIST"):
         sources.load("mnist", 0)
 
 
-def test_no_folder_of_the_machine_is_told(tmp_path, monkeypatch):
+def test_no_path_is_sent_to_the_page(tmp_path, monkeypatch):
     def unreadable(**_):
-        raise PermissionError(13, "Permission denied", "/home/somebody/mnist/train.gz")
+        raise PermissionError(13, "Permission denied", "/home/user/mnist/train.gz")
 
-    found = ImageSet(np.zeros((2, 8, 8), np.uint8), np.zeros(2, np.uint8), "blank", "/home/somebody/cifar10")
+    found = ImageSet(np.zeros((2, 8, 8), np.uint8), np.zeros(2, np.uint8), "blank", "/home/user/cifar10")
     monkeypatch.setitem(SETS, "mnist", unreadable)
     monkeypatch.setitem(SETS, "cifar10", lambda **_: found)
     sources = Sources()
-    sources.look()
-    told = {one["name"]: one["why"] for one in sources.known()}
-    assert told["mnist"] == "cannot be read: Permission denied"
-    assert told["cifar10"] is None
+    sources.find_published()
+    reasons = {one["name"]: one["why"] for one in sources.as_json()}
+    assert reasons["mnist"] == "cannot be read: Permission denied"
+    assert reasons["cifar10"] is None
     assert sources.load("cifar10", 0).text == "blank: 2 images of 8 × 8"
 
 
-def test_a_file_with_many_rows_is_shown_in_part():
+def test_a_random_subset_of_many_rows_is_used():
     rows = np.random.default_rng(0).normal(size=(50_000, 2)) * [1, 5] + [100, 0]
-    points = from_rows(rows, "many.csv", ("points = rows",))
-    assert points.points.shape == (MOST_IN_THE_PLANE, 2)
-    assert points.text == "many.csv: 20,000 of its 50,000 points, drawn at random"
+    points = points_from_rows(rows, "many.csv", ("points = rows",))
+    assert points.points.shape == (MAX_POINTS, 2)
+    assert points.text == "many.csv: random 20,000 of 50,000 points"
     again = {"rows": rows, "np": np}
     exec("\n".join(points.code), again)
     assert (again["points"] == points.points).all()
 
 
-def test_rows_left_out_are_told():
+def test_skipped_rows_are_counted():
     rows = np.random.default_rng(0).normal(size=(20_001, 2))
-    assert from_rows(rows[:3], "a.csv", (), left_out=2).text == "a.csv: 3 points, 2 rows left out"
-    assert from_rows(rows, "a.csv", (), left_out=1).text.endswith("points, drawn at random, 1 row left out")
+    assert points_from_rows(rows[:3], "a.csv", (), skipped=2).text == "a.csv: 3 points, 2 rows skipped"
+    assert points_from_rows(rows, "a.csv", (), skipped=1).text.endswith("points, 1 row skipped")
 
 
 @pytest.mark.parametrize("rows", [[[1.0, 2.0]], [[1.0, 2.0]] * 5])
-def test_one_place_alone_is_nothing_to_show(rows):
-    with pytest.raises(ValueError, match="there must be two to show"):
-        from_rows(np.array(rows), "one.csv", ())
+def test_a_single_point_is_refused(rows):
+    with pytest.raises(ValueError, match="at least two different points"):
+        points_from_rows(np.array(rows), "one.csv", ())
 
 
-def test_a_column_that_never_changes_still_has_a_domain():
-    points = from_rows(np.array([[1.0, 5.0], [2.0, 5.0]]), "flat.csv", ())
+def test_a_constant_column_has_a_domain():
+    points = points_from_rows(np.array([[1.0, 5.0], [2.0, 5.0]]), "flat.csv", ())
     assert points.low.tolist() == [1.0, 4.5]
     assert points.high.tolist() == [2.0, 5.5]
+
+
+@pytest.mark.parametrize("factor", [1e9, 1e-9])
+def test_default_settings_are_valid_for_points_of_any_scale(factor):
+    rows = np.random.default_rng(0).normal(size=(200, 2)) * factor
+    setup = default_setup("file", points_from_rows(rows, "far.csv", ()))
+    assert Setup().changed(setup.as_json()) == setup
+
+
+def test_points_outside_the_limits_are_refused():
+    for rows in (np.array([[0.0, 1e200], [1.0, 2.0]]), np.array([[0.0, 0.0], [1e-20, 0.0]])):
+        with pytest.raises(ValueError, match=r"Scale the columns first"):
+            points_from_rows(rows, "odd.csv", ())
 
 
 # ---- frames, history, pace ------------------------------------------------------------------------
 
 
-def test_a_frame_goes_there_and_back():
+def test_a_frame_is_encoded_and_decoded():
     arrays = {
         "a": np.arange(5, dtype=np.float32),
         "b": np.arange(6, dtype=np.uint8).reshape(2, 3),
@@ -140,22 +160,22 @@ def test_a_frame_goes_there_and_back():
     assert all(offset % 8 == 0 for offset in offsets)
 
 
-def test_pixels_span_from_below_the_domain_to_above_it():
+def test_pixels_cover_more_than_the_domain():
     assert pixels(np.array([-9.0, -0.5, 0.0, 0.5, 1.0, 1.5, 9.0])).tolist() == [0, 0, 64, 128, 191, 255, 255]
 
 
-def test_history_is_thinned_out_and_keeps_its_ends():
+def test_history_is_thinned_out_and_keeps_both_ends():
     history = History()
     for k in range(5000):
         history.add(k, 1, None, 2.0)
-    assert 400 < len(history.points) <= MOST_POINTS
+    assert 400 < len(history.points) <= MAX_HISTORY
     seen = [point[0] for point in history.points]
     assert seen[0] == 0
     assert seen[-1] > 4980
     assert len(set(np.diff(seen))) == 1
 
 
-def test_marks_of_one_kind_at_once_are_one():
+def test_quick_marks_of_the_same_kind_are_merged():
     history = History()
     history.mark(10, "lambda", "λ = 0.4", 0.0)
     history.mark(20, "lambda", "λ = 0.3", 1.0)
@@ -164,7 +184,7 @@ def test_marks_of_one_kind_at_once_are_one():
     assert history.marks == [(10, "λ = 0.3"), (30, "λ = 0.2"), (40, "σ = 1")]
 
 
-def test_a_given_speed_is_kept():
+def test_a_limited_speed_is_kept():
     pace, now, learned = Pace(), 0.0, 0
     pace.restart(now)
     while now < 10.0:
@@ -176,7 +196,7 @@ def test_a_given_speed_is_kept():
     assert pace.speed() == pytest.approx(300, rel=0.05)
 
 
-def test_a_speed_is_told_once_it_is_known():
+def test_the_speed_is_unknown_until_it_is_measured():
     pace = Pace()
     pace.restart(0.0)
     assert pace.speed() is None
@@ -188,16 +208,16 @@ def test_a_speed_is_told_once_it_is_known():
     assert pace.speed() is None
 
 
-def test_after_a_restart_slices_are_small_again():
+def test_calls_are_small_after_a_restart():
     pace = Pace()
     for k in range(20):
-        pace.learned(MOST_ROWS, 0.0, 1e-6, k)
-    assert pace.rows(1.0, None) == MOST_ROWS
-    pace.restart(2.0)  # many more neurons, for instance
+        pace.learned(MAX_ROWS, 0.0, 1e-6, k)
+    assert pace.rows(1.0, None) == MAX_ROWS
+    pace.restart(2.0)  # for example, after K was changed
     assert pace.rows(2.0, None) <= 16
 
 
-def test_one_sample_in_two_seconds():
+def test_a_speed_below_one_sample_per_second():
     pace = Pace()
     pace.restart(0.0)
     assert pace.wait(0.0, 0.5) == 2.0
@@ -206,7 +226,7 @@ def test_one_sample_in_two_seconds():
     assert pace.rows(2.0, 0.5) == 1
 
 
-def test_nothing_is_made_up_for_after_a_long_break():
+def test_a_long_delay_is_not_caught_up():
     pace = Pace()
     pace.restart(0.0)
     for _ in range(20):
@@ -214,16 +234,16 @@ def test_nothing_is_made_up_for_after_a_long_break():
     assert pace.rows(1000.0, 1000.0) <= 200
 
 
-def test_slices_grow_until_they_take_as_long_as_one_may_listen():
+def test_the_size_of_calls_adapts_to_their_duration():
     pace = Pace()
     pace.restart(0.0)
     for _ in range(30):
         rows = pace.rows(0.0, None)
         pace.learned(rows, 0.0, rows * 1e-6, 0)
-    assert LISTEN / 2 <= pace.rows(0.0, None) * 1e-6 <= 1.5 * LISTEN
+    assert SLICE / 2 <= pace.rows(0.0, None) * 1e-6 <= 1.5 * SLICE
     for _ in range(30):
         rows = pace.rows(0.0, None)
         pace.learned(rows, 0.0, rows * 0.1, 0)
     assert pace.rows(0.0, None) == 1
     assert pace.rows(0.0, None, most=1) == 1
-    assert MOST_ROWS >= 1000
+    assert MAX_ROWS >= 1000

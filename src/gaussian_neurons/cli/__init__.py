@@ -1,4 +1,4 @@
-"""The command line: each command parses and delegates."""
+"""The command line: each command parses its options and delegates."""
 
 from importlib.metadata import version
 from typing import Annotated
@@ -29,10 +29,13 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def main(
     show_version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and end.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
-    """Online clustering that finds the number of clusters by itself."""
+    """Online clustering with Gaussian neurons, which finds the number of clusters.
+
+    Each command has a --help with examples.
+    """
 
 
 for command in (demo, live, reproduce, fit, predict, info, sweep):

@@ -1,14 +1,17 @@
-"""The commands fit, predict and info: cluster a file without writing Python."""
+"""The commands fit, predict and info: cluster the rows of a file."""
 
 import sys
 import time
+import warnings
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from gaussian_neurons.cli.errors import told, warn
+from gaussian_neurons.cli.errors import handle_errors, warn
 from gaussian_neurons.cli.options import (
+    BACKEND,
+    LEARNING_RATE,
     REPULSION_EVERY,
     Columns,
     DataArgument,
@@ -26,10 +29,10 @@ from gaussian_neurons.cli.options import (
     strength_or_auto,
 )
 
-# What learns is imported by each command: it takes a second, in which --help and typing errors are answered.
+# Commands import what learns, which takes a second, so that --help and wrong options are fast.
 
 
-@told()
+@handle_errors()
 def fit(
     data: DataArgument,
     out: Annotated[
@@ -39,14 +42,16 @@ def fit(
     force: Force = False,
     neurons: Annotated[
         int,
-        typer.Option(min=1, metavar="COUNT", help="The most clusters there may be.", rich_help_panel="Model"),
+        typer.Option(
+            min=1, metavar="COUNT", help="The largest possible number of clusters.", rich_help_panel="Model"
+        ),
     ] = 16,
     width: Annotated[
         str,
         typer.Option(
             metavar="NUMBER|auto",
             callback=checked_number,
-            help="Squared distance at which two rows count as alike. Larger gives fewer clusters.",
+            help="The width of neurons, a squared distance. A larger width gives fewer clusters.",
             rich_help_panel="Model",
         ),
     ] = "auto",
@@ -55,7 +60,7 @@ def fit(
         typer.Option(
             metavar="NUMBER|auto",
             callback=checked_strength,
-            help="How strongly neurons push each other off. Larger gives fewer clusters.",
+            help="The strength of the repulsion between neurons. More gives fewer clusters.",
             rich_help_panel="Model",
         ),
     ] = "auto",
@@ -64,7 +69,7 @@ def fit(
         typer.Option(
             metavar="NUMBER|auto",
             callback=checked_number,
-            help="Size of a step: this over the width, times a distance.",
+            help=LEARNING_RATE,
             rich_help_panel="Model",
         ),
     ] = "auto",
@@ -75,10 +80,13 @@ def fit(
     init: Annotated[
         Init,
         typer.Option(
-            help="Start anywhere in the data's box, on rows drawn from it, or spread over them.",
+            help="How centers start: uniformly in the box of the data, on random rows, or spread over rows.",
             rich_help_panel="Model",
         ),
     ] = Init.auto,
+    backend: Annotated[
+        str, typer.Option(metavar="NAME|MODULE:FUNCTION", help=BACKEND, rich_help_panel="Model")
+    ] = "auto",
     seed: Annotated[
         int,
         typer.Option(
@@ -90,17 +98,16 @@ def fit(
         typer.Option(
             min=1,
             metavar="COUNT",
-            help="How many rows to draw (if not told: as many as there are, at least 20,000, and 100,000 "
-            "with --width), or with --one-pass, to read.",
+            help="The number of rows to draw, or to read with --one-pass.",
             rich_help_panel="Run",
-            show_default=False,
+            show_default="all rows of DATA, but at least 20,000 draws, or 100,000 with --width",
         ),
     ] = None,
     one_pass: Annotated[
         bool,
         typer.Option(
             "--one-pass",
-            help="Learn once from each row in the file's order, in constant memory. Always so for -.",
+            help="Learn once from each row, in order and in constant memory. Always on for -.",
             rich_help_panel="Run",
         ),
     ] = False,
@@ -108,7 +115,7 @@ def fit(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Keep a pass here, so that the same command carries on if it is killed.",
+            help="Store checkpoints of a pass here. The same command resumes from it.",
             rich_help_panel="Run",
             show_default=False,
         ),
@@ -119,11 +126,11 @@ def fit(
     header: Header = None,
     on_bad: OnBadOption = OnBad.raise_,
 ) -> None:
-    """Cluster the rows of DATA and write what was learned to a model file.
+    """Cluster the rows of DATA and write a model file.
 
-    The number of clusters is found. Rows are drawn at random, many times each
-    where there are few. Distances decide, so the columns should be of about
-    the same scale: where they are not, scale them first.
+    The command finds the number of clusters. It draws rows at random, each
+    several times if there are few. Clusters depend on distances: if the
+    columns have different scales, scale them first.
 
     \bExamples
       gaussian-neurons fit flowers.csv --exclude species -o model.safetensors
@@ -131,21 +138,25 @@ def fit(
           -o model.safetensors
       gaussian-neurons fit huge.parquet --one-pass --checkpoint run.safetensors \\
           -o model.safetensors
+      gaussian-neurons fit flowers.csv --exclude species \\
+          --backend my_module:learn -o model.safetensors
       zcat log.jsonl.gz | gaussian-neurons fit - -o model.safetensors
     """
     from gaussian_neurons import GaussianNeurons
     from gaussian_neurons.cli import output, steps
     from gaussian_neurons.cli.reading import Data
+    from gaussian_neurons.experiments import backend_names
 
+    learn = backend_names.load(backend)
     source = Data(data, format, header, columns, exclude, on_bad is OnBad.skip)
     one_pass = one_pass or source.is_pipe
     if checkpoint is not None and not one_pass:
-        raise ValueError("--checkpoint keeps a pass through the file: add --one-pass, or leave it out.")
-    output.require_free(out, force, None if source.is_pipe else data, checkpoint)
-    if not source.is_pipe and steps.is_model(data):
         raise ValueError(
-            f"{data!r} is a model already, not data. To look at it: gaussian-neurons info {data}"
+            "--checkpoint needs a single pass through the file. Add --one-pass, or omit --checkpoint."
         )
+    output.check_output(out, force, None if source.is_pipe else data, checkpoint)
+    if not source.is_pipe and steps.is_model(data):
+        raise ValueError(f"{data!r} is a model, not data. To show the model: gaussian-neurons info {data}")
     opened = source.open()
     model = GaussianNeurons(
         neurons,
@@ -156,17 +167,18 @@ def fit(
         init=init.value,
         max_samples=samples or "auto",
         random_state=seed,
+        backend=learn,
     )
     began = time.monotonic()
     if one_pass:
         rows = steps.learn_once(model, opened, source, samples, checkpoint)
     else:
-        rows = steps.learn_at_random(model, opened, source)
+        rows = steps.learn_from_draws(model, opened, source)
     model.save(out)
     steps.summarize(model, opened, source, out, rows, one_pass, time.monotonic() - began)
 
 
-@told("What was printed is complete up to there; a file at --out is not written.")
+@handle_errors("The printed lines are complete; a file at --out is not written.")
 def predict(
     model: ModelArgument,
     data: DataArgument,
@@ -179,7 +191,9 @@ def predict(
     force: Force = False,
     scores: Annotated[
         bool,
-        typer.Option("--scores", help="Also print the largest log-response: the lower, the newer the row."),
+        typer.Option(
+            "--scores", help="Also print the largest log-response of each row; it is low for novel rows."
+        ),
     ] = False,
     columns: Columns = None,
     exclude: Exclude = None,
@@ -187,12 +201,12 @@ def predict(
     header: Header = None,
     on_bad: OnBadOption = OnBad.raise_,
 ) -> None:
-    """Print the cluster of each row of DATA: CSV, a line for each row.
+    """Print the cluster of each row of DATA as CSV.
 
-    The first line is a header. Clusters count from 0, and -1 is a row to which
-    no cluster responds; a row that was skipped has an empty cell. Columns are
-    found by name where model and DATA have names, in any order and among
-    others, else by their places. Lines come as soon as rows do, in constant
+    The first line is a header. Clusters are numbered from 0; -1 means no
+    cluster, and a skipped row has an empty cell. If model and DATA have column
+    names, columns are matched by name, in any order and among others; else by
+    position. Each line is printed as soon as its row is read, in constant
     memory.
 
     \bExamples
@@ -206,33 +220,37 @@ def predict(
 
     source = Data(data, format, header, columns, exclude, on_bad is OnBad.skip)
     if out is not None:
-        output.require_free(out, force, model, None if source.is_pipe else data)
+        output.check_output(out, force, model, None if source.is_pipe else data)
     learned = steps.load(model, data)
-    known = list(learned.__dict__.pop("feature_names_in_", []))  # columns are matched here, once for all rows
-    opened = source.open(lambda names: steps.matched(source, names, known, learned.n_features_in_))
+    known = list(getattr(learned, "feature_names_in_", []))
+    opened = source.open(lambda names: steps.match_columns(source, names, known, learned.n_features_in_))
     count = steps.Count()
     lines = steps.lines(learned, opened, source, scores, count)
-    unseen = out is not None or not sys.stdout.isatty()
-    with output.watched("reading", lambda: count.rows, opened.stream.length, show=unseen):
+    hidden = out is not None or not sys.stdout.isatty()
+    bar = output.progress_bar("reading", lambda: count.rows, opened.stream.length, show=hidden)
+    with bar, warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "X does not have valid feature names")  # they are matched already
         if out is None:
             for text in lines:
                 sys.stdout.write(text)
                 sys.stdout.flush()
         else:
-            with output.replaced_whole(out) as file:
+            with output.replaced_file(out) as file:
                 file.writelines(lines)
     if count.skipped:
-        warn(f"{count.skipped:,} of {count.rows:,} rows could not be read; their cells are empty.")
+        warn(f"{count.skipped:,} of {count.rows:,} rows could not be read and have empty cells.")
     if out is not None:
-        typer.echo(f"{count.rows:,} rows, of which {count.none:,} are in no cluster: {out}")
+        typer.echo(f"{count.rows:,} rows written to {out}, {count.none:,} of them in no cluster.")
 
 
-@told("")
+@handle_errors("")
 def info(
     model: ModelArgument,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, with all centers.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, including all centers.")] = False,
 ) -> None:
-    """Show what a model file holds: parameters, clusters, each neuron.
+    """Show a model file: its parameters, clusters and neurons.
+
+    A checkpoint of fit is shown in the same way.
 
     \bExamples
       gaussian-neurons info model.safetensors
@@ -242,9 +260,9 @@ def info(
     from gaussian_neurons.model import model_file
 
     learned = steps.load(model)
-    found = tables.facts(learned, model_file.load(Path(model).expanduser()), model)
+    facts = tables.facts(learned, model_file.load(Path(model).expanduser()), model)
     if as_json:
-        typer.echo(tables.as_json(found))
+        typer.echo(tables.as_json(facts))
         return
-    parts = (tables.overview(found), tables.neurons(found), tables.centers(found))
+    parts = (tables.overview(facts), tables.neurons(facts), tables.centers(facts))
     tables.print_lines(*(part for part in parts if part is not None))

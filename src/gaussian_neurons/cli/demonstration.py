@@ -1,4 +1,4 @@
-"""The command demo: the quickest look at what the neurons do."""
+"""The command demo: a first example."""
 
 from pathlib import Path
 from typing import Annotated
@@ -7,21 +7,22 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from gaussian_neurons.cli.errors import require, told
+from gaussian_neurons.cli.errors import handle_errors, require
 
 
-@told()
+@handle_errors()
 def demo(
     out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="FOLDER", help="For the picture and the numbers.")
+        Path,
+        typer.Option("--out", "-o", metavar="FOLDER", help="The folder for the picture and the numbers."),
     ] = Path("out"),
     seed: Annotated[
-        int, typer.Option(min=0, metavar="NUMBER", help="For other starting centers and patches.")
+        int, typer.Option(min=0, metavar="NUMBER", help="The seed of the starting centers and the patches.")
     ] = 0,
 ) -> None:
-    """Let sixteen neurons find the strokes of handwritten digits, in seconds.
+    """Let sixteen neurons learn the strokes of handwritten digits, in seconds.
 
-    Figure 2a of the paper, on 5,000 digits that are bundled.
+    This is Figure 2a of the paper on 5,000 bundled digits.
 
     \bExamples
       gaussian-neurons demo
@@ -51,9 +52,9 @@ def demo(
         table.add_row(row[0], *cells)
     console.print(table)
     console.print(
-        "\nd: distance from the middle of the domain, 1 at its corners; cos: 1 where it kept its direction."
+        "\nd: distance from the middle of the domain, 1 at its corners; cos: cosine between center and start."
     )
     out.mkdir(parents=True, exist_ok=True)
     results.write(out / "demo.json", result)
     experiment.draw(result).savefig(out / "demo.png")
-    console.print(f"\n{out / 'demo.png'} shows the filters, {out / 'demo.json'} has the numbers.")
+    console.print(f"\nThe filters are in {out / 'demo.png'}, the numbers in {out / 'demo.json'}.")

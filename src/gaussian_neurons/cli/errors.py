@@ -1,7 +1,8 @@
-"""What goes wrong in a command, told in a sentence: mistakes, missing packages, Ctrl-C, a closed pipe."""
+"""Errors of commands as one message and an exit code: bad input, missing packages, Ctrl-C, a closed pipe."""
 
 import importlib.util
 import os
+import re
 import sys
 import warnings
 from collections.abc import Iterator
@@ -14,39 +15,38 @@ from rich.text import Text
 
 from gaussian_neurons.base.bad_rows import BadRow
 
-MISTAKE = 1
-INTERRUPTED = 130  # 128 + SIGINT, as a shell has it
+FAILED = 1
+INTERRUPTED = 130  # 128 + SIGINT, as in a shell
 CLOSED_PIPE = 141  # 128 + SIGPIPE
 
-# What the library calls its arguments, and what they are called here.
+# What the library's messages call its arguments, and the options of the command line.
 OPTIONS = {
-    "Say header=True or header=False.": "Say --header or --no-header.",
-    "Say format=": "Say --format csv, jsonl, npy or parquet.",
-    "init='samples'": "--init samples",
-    "a file that save() wrote": "a file that the command fit wrote",
-    "save() wrote it. Load it and learn on with a checkpoint of another name.": (
-        "it is not a checkpoint. Choose another name for --checkpoint."
-    ),
-    "make model and stream anew as they were": "give the data and the options it began with",
-    "; on_write_error='warn' would go on without it": "",
+    r"\bheader=True\b": "--header",
+    r"\bheader=False\b": "--no-header",
+    r"\bformat=(?!\w)": "--format csv, jsonl, npy or parquet.",
+    r"\binit='(\w+)'": r"--init \1",
+    r"\bsave\(\)": "fit",
+    r"Load it and learn on with a checkpoint of another name": "Choose another file for --checkpoint",
+    r"create model and stream as they were": "use the data and options that it began with",
+    r"; on_write_error='warn'[^.]*": "",
 }
 
 
 @contextmanager
-def told(kept: str = "Nothing was written.") -> Iterator[None]:
-    """Around or above a command: trouble that is nobody's bug becomes a message and an exit code.
+def handle_errors(kept: str = "Nothing was written.") -> Iterator[None]:
+    """Print the expected errors of a command as a message and exit; a decorator or a context manager.
 
-    Anything else keeps its traceback. Warnings become lines of their own.
+    Other errors are bugs and keep their traceback. Warnings are printed as one line each.
 
     Parameters
     ----------
-    kept : what to say of the results when Ctrl-C ends the command
+    kept : the message about results if Ctrl-C ends the command
 
     Examples
     --------
-    >>> with told():
-    ...     print("nothing went wrong")
-    nothing went wrong
+    >>> with handle_errors():
+    ...     print("no error")
+    no error
     """
     with warnings.catch_warnings():
         warnings.simplefilter("always", UserWarning)
@@ -58,57 +58,58 @@ def told(kept: str = "Nothing was written.") -> Iterator[None]:
             _close_stdout()
             raise typer.Exit(CLOSED_PIPE) from None
         except KeyboardInterrupt:
-            say("Interrupted.", kept, "yellow")
+            print_message("Interrupted.", kept, "yellow")
             raise typer.Exit(INTERRUPTED) from None
         except (ValueError, OSError, ModuleNotFoundError) as error:
-            say("Error:", sentence(error), "bold red")
-            raise typer.Exit(MISTAKE) from None
+            print_message("Error:", message_of(error), "bold red")
+            raise typer.Exit(FAILED) from None
 
 
 def require(*packages: str, extra: str = "cli") -> None:
-    """Raise an error that says what to install where a package is missing."""
+    """Raise an error with the command to install missing packages."""
     missing = [name for name in packages if importlib.util.find_spec(name) is None]
     if missing:
         raise ModuleNotFoundError(
-            f"this needs {' and '.join(missing)}: pip install 'gaussian-neurons[{extra}]'"
+            f"this command needs {' and '.join(missing)}: pip install 'gaussian-neurons[{extra}]'"
         )
 
 
 def warn(text: str) -> None:
-    """A line that begins with Warning."""
-    say("Warning:", text, "yellow")
+    """Print a warning."""
+    print_message("Warning:", text, "yellow")
 
 
-def say(head: str, text: str, style: str) -> None:
-    """A message on standard error: wrapped for a reader, in one line for a program."""
+def print_message(head: str, text: str, style: str) -> None:
+    """Print a message on standard error: wrapped on a terminal, in one line elsewhere."""
     console = Console(stderr=True, highlight=False)
     console.print(Text.assemble((head, style), " ", text), soft_wrap=not console.is_terminal)
 
 
-def sentence(error: BaseException) -> str:
-    """What an error says, in the words of the command line."""
+def message_of(error: BaseException) -> str:
+    """The message of an error, with the option names of the command line."""
     if isinstance(error, OSError) and error.filename is not None:
         text = f"{str(error.filename)!r}: {error.strerror}."
     else:
         text = str(error) or type(error).__name__
-    for ours, theirs in OPTIONS.items():
-        text = text.replace(ours, theirs)
-    if isinstance(error, BadRow):
-        text += " To leave such rows out, add --on-bad skip."
+    text = _with_options(text)
+    return f"{text} To skip such rows, add --on-bad skip." if isinstance(error, BadRow) else text
+
+
+def _with_options(text: str) -> str:
+    for pattern, option in OPTIONS.items():
+        text = re.sub(pattern, option, text)
     return text
 
 
 def _show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
-    """In place of Python's own, which would name a line of code."""
-    text = str(message)
-    for ours, theirs in OPTIONS.items():
-        text = text.replace(ours, theirs)
+    """Replaces Python's own function, which prints a line of code."""
+    text = _with_options(str(message))
     warn(text[:1].upper() + text[1:])
 
 
 def _close_stdout() -> None:
-    """Nobody reads any more: what is still to be flushed must not complain when Python ends."""
+    """Discard what is left in the buffer, so that Python does not fail to flush it at exit."""
     with suppress(OSError, ValueError):
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
-        os.close(nowhere)
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, sys.stdout.fileno())
+        os.close(null)

@@ -1,4 +1,4 @@
-"""Where results go: checked before the work, replaced whole after it; and a bar in between."""
+"""Output files: checked before the work, replaced as a whole after it; and a progress bar."""
 
 import os
 import secrets
@@ -14,61 +14,63 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from gaussian_neurons.base.files import try_to_write
 
-PATIENCE = 1.0  # seconds without a bar
-LOOK_EVERY = 0.1  # seconds
+DELAY = 1.0  # seconds before the bar appears
+REFRESH = 0.1  # seconds between updates
 
 
-def require_free(out: Path, force: bool, *inputs: str | Path | None, option: str = "--out") -> None:
-    """Raise an error where a result could not be written, or would take the place of something else."""
+def check_output(out: Path, force: bool, *inputs: str | Path | None, option: str = "--out") -> None:
+    """Raise an error if a file cannot be written or would replace another one."""
     for other in inputs:
         if other is not None and out.resolve() == Path(other).expanduser().resolve():
-            raise ValueError(f"{option} {str(out)!r} is also what is read here: choose another name.")
+            raise ValueError(f"{option} {str(out)!r} is also read or written otherwise. Choose another name.")
     if out.exists() and not force and not out.is_dir():
-        raise ValueError(f"{str(out)!r} exists already. Choose another {option}, or replace it with --force.")
+        raise ValueError(
+            f"{str(out)!r} exists already. Choose another {option}, or overwrite it with --force."
+        )
     try_to_write(out)
 
 
 @contextmanager
-def replaced_whole(path: Path) -> Iterator[TextIO]:
-    """A text file that appears at `path` when all of it is written, and not at all otherwise."""
-    place = Path(os.path.realpath(path))
-    beside = place.with_name(f".{place.name}.{secrets.token_hex(4)}.tmp")
+def replaced_file(path: Path) -> Iterator[TextIO]:
+    """A text file that replaces `path` once it is complete; after an error `path` is unchanged."""
+    target = Path(os.path.realpath(path))
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
     try:
-        with open(beside, "x", newline="") as file:
-            if place.exists():  # whoever could not read the old file shall not read the new one
-                os.chmod(beside, stat.S_IMODE(place.stat().st_mode))
+        with open(temporary, "x", newline="") as file:
+            if target.exists():  # keep its permissions
+                os.chmod(temporary, stat.S_IMODE(target.stat().st_mode))
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.replace(beside, place)
+        os.replace(temporary, target)
     finally:
-        beside.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
 
 
 @contextmanager
-def watched(label: str, done: Callable[[], int], total: int | None, show: bool = True) -> Iterator[None]:
-    """A bar on a terminal while something lasts that says how many rows it has done."""
+def progress_bar(label: str, rows: Callable[[], int], total: int | None, show: bool = True) -> Iterator[None]:
+    """Show a progress bar on a terminal; `rows` returns the number of rows so far."""
     console = Console(stderr=True)
     if not show or not console.is_terminal:
         yield
         return
-    over = threading.Event()
-    watcher = threading.Thread(target=_watch, args=(console, label, done, total, over), daemon=True)
-    watcher.start()
+    done = threading.Event()
+    thread = threading.Thread(target=_refresh, args=(console, label, rows, total, done), daemon=True)
+    thread.start()
     try:
         yield
     finally:
-        over.set()
-        watcher.join()
+        done.set()
+        thread.join()
 
 
-def _watch(
-    console: Console, label: str, done: Callable[[], int], total: int | None, over: threading.Event
+def _refresh(
+    console: Console, label: str, rows: Callable[[], int], total: int | None, done: threading.Event
 ) -> None:
-    if over.wait(PATIENCE):
+    if done.wait(DELAY):
         return
     parts = (TextColumn(label), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*parts, console=console, transient=True) as progress:
         task = progress.add_task(label, total=total)
-        while not over.wait(LOOK_EVERY):
-            progress.update(task, completed=done())
+        while not done.wait(REFRESH):
+            progress.update(task, completed=rows())

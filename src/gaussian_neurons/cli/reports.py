@@ -1,4 +1,4 @@
-"""What the command reproduce says in the end, and where it says it: terminal, page, document."""
+"""What the command reproduce prints and writes: the catalogue, the summary, the report files."""
 
 import re
 from pathlib import Path
@@ -12,11 +12,11 @@ from gaussian_neurons.experiments.catalogue import EXPERIMENTS
 from gaussian_neurons.experiments.report import document, page
 from gaussian_neurons.experiments.report.origin import origin
 from gaussian_neurons.experiments.report.summary import LEGEND, Summary
-from gaussian_neurons.experiments.reproduction import Plan, collected
+from gaussian_neurons.experiments.reproduction import Plan, current_results
 
 
-class Pending:
-    """A report that is written once the results are there."""
+class Report:
+    """The report of all current results in a folder."""
 
     def __init__(self, plan: Plan, markdown: Path | None) -> None:
         self._plan, self._markdown = plan, markdown
@@ -24,23 +24,25 @@ class Pending:
         self._warnings: list[str] = []
 
     def write(self) -> None:
-        """Write the page, and the document where one is wanted, of all that is in the folder."""
+        """Write report.html, report.json and, if wanted, the Markdown document."""
         plan = self._plan
-        self._summaries = [Summary(EXPERIMENTS[name], some) for name, some in collected(plan).items()]
-        where = origin(self._summaries, plan.choice, plan.scale)
-        self._warnings = where.warnings
-        page.write(plan.out / "report.html", self._summaries, where)
+        self._summaries = [
+            Summary(EXPERIMENTS[name], by_seed) for name, by_seed in current_results(plan).items()
+        ]
+        source = origin(self._summaries, plan.data, plan.scale)
+        self._warnings = source.warnings
+        page.write(plan.out / "report.html", self._summaries, source)
         facts = {
-            **where.facts,
-            "warnings": where.warnings,
-            "results": [it.as_json() for it in self._summaries],
+            **source.facts,
+            "warnings": source.warnings,
+            "results": [summary.as_json() for summary in self._summaries],
         }
         results.write(plan.out / "report.json", facts)
         if self._markdown is not None:
-            document.write(self._markdown, self._summaries, where, plan.out)
+            document.write(self._markdown, self._summaries, source, plan.out)
 
-    def summarise(self, console: Console) -> None:
-        """The first number of each experiment, and how its claims fare."""
+    def print_summary(self, console: Console) -> None:
+        """Print the first number of each experiment, and the support of its claims."""
         table = Table(box=None, pad_edge=False, header_style="dim")
         for name in ("", "number", "the paper", "ours", "claims"):
             table.add_column(name)
@@ -54,16 +56,16 @@ class Pending:
             console.print(f"\n[yellow]{warning}[/]")
 
 
-def check(markdown: Path) -> None:
-    """Find out before the work whether a document can be written."""
-    if markdown.suffix != ".md":
-        raise ValueError(f"--markdown must name a file that ends in .md, got {str(markdown)!r}.")
-    markdown.parent.mkdir(parents=True, exist_ok=True)
-    try_to_write(markdown)
+def check_markdown(path: Path) -> None:
+    """Raise an error if the Markdown document cannot be written."""
+    if path.suffix != ".md":
+        raise ValueError(f"--markdown must be a file that ends in .md, got {str(path)!r}.")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try_to_write(path)
 
 
-def explain(console: Console) -> None:
-    """The catalogue."""
+def print_catalogue(console: Console) -> None:
+    """Print a line for each experiment."""
     table = Table(box=None, pad_edge=False, header_style="dim")
     for name in ("name", "what it shows", "the paper has"):
         table.add_column(name)
@@ -77,12 +79,12 @@ def explain(console: Console) -> None:
     console.print(f"\n[dim]Minutes for one seed on one core with AVX-512; {total:.0f} for all.[/]")
 
 
-def without_data(error: FileNotFoundError) -> str:
-    """What to do first, then what went wrong."""
+def missing_data(error: FileNotFoundError) -> str:
+    """The message about missing data, with what to do first."""
     details = re.sub(r" Without a network, [^.]*\.", "", str(error))
     return (
-        "data is missing. Two ways to go on:\n"
-        "  --data-dir FOLDER   where mnist/ and cifar-10-batches-bin/ are, as published\n"
+        "data is missing. Choose one of these options:\n"
+        "  --data-dir FOLDER   the folder with mnist/ and cifar-10-batches-bin/, as published\n"
         "  --data sample       5,000 bundled digits and two bundled photographs; the report says so\n\n"
         + details.replace("pass directory=...", "pass --data-dir")
     )

@@ -9,21 +9,22 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from gaussian_neurons.cli.errors import require, sentence, told
+from gaussian_neurons.cli.errors import handle_errors, message_of, require
+from gaussian_neurons.cli.options import BACKEND
 
 OUT = Path("reproduction")
 MOST_SEEDS = 10_000
 
 
 class Data(StrEnum):
-    """Which images to learn from."""
+    """The images to learn from."""
 
     full = "full"
     sample = "sample"
 
 
 def _names(incomplete: str) -> list[str]:
-    """For the shell's completion, which must not wait for scikit-learn: the files tell."""
+    """Names for shell completion, taken from the file names: importing experiments takes a second."""
     folder = Path(__file__).parents[1] / "experiments"
     files = [path.stem.replace("_", "-") for path in folder.glob("*.py")]
     single = [name for name in files if name.startswith(("figure", "table", "width"))]
@@ -31,16 +32,21 @@ def _names(incomplete: str) -> list[str]:
     return sorted(name for name in {"all", *single, *groups} if name.startswith(incomplete))
 
 
-def _out(value: Path | None, scale: float, choice: str) -> Path:
-    """Results at another scale, or from other data, go to a folder of their own."""
+def _out(value: Path | None, scale: float, data: str, backend: str) -> Path:
+    """The output folder; another scale, other data and another backend have separate folders."""
     if value is not None:
         return value
-    suffix = ("-sample" if choice == Data.sample else "") + (f"-scale-{scale:g}" if scale != 1 else "")
-    return OUT.with_name(OUT.name + suffix)
+    parts = [
+        OUT.name,
+        "sample" if data == Data.sample else "",
+        f"scale-{scale:g}" if scale != 1 else "",
+        "backend-" + re.sub(r"[^\w.]", "-", backend) if backend != "auto" else "",
+    ]
+    return Path("-".join(filter(None, parts)))
 
 
 def parse_seeds(text: str) -> list[int]:
-    """Seeds as one writes them.
+    """The seeds of a list with ranges.
 
     Examples
     --------
@@ -51,40 +57,45 @@ def parse_seeds(text: str) -> list[int]:
     for part in text.split(","):
         found = re.fullmatch(r"\s*(\d{1,9})\s*(?:-\s*(\d{1,9})\s*)?", part)
         if not found:
-            raise ValueError(f"--seeds must be like 0-9, 3 or 0,2,5-7; got {text!r}.")
+            raise ValueError(f"--seeds must be like 0-9, 3 or 0,2,5-7, got {text!r}.")
         first, last = int(found[1]), int(found[2] or found[1])
         if last < first or last - first >= MOST_SEEDS:
-            raise ValueError(f"--seeds {part.strip()!r} must rise, with at most {MOST_SEEDS:,} seeds.")
+            raise ValueError(
+                f"--seeds {part.strip()!r} must be increasing, with at most {MOST_SEEDS:,} seeds."
+            )
         seeds |= set(range(first, last + 1))
     return sorted(seeds)
 
 
-@told("What is finished is kept, and so is every run up to its last checkpoint: the same command carries on.")
+@handle_errors("Finished results and checkpoints are kept: the same command resumes.")
 def reproduce(
     names: Annotated[
         list[str] | None,
         typer.Argument(
             metavar="NAMES",
-            help="Figures and tables, or all. figure2 stands for 2a to 2h; --list tells all names.",
+            help="Figures and tables, or all. figure2 selects 2a to 2h; --list prints all names.",
             autocompletion=_names,
             show_default="all",
         ),
     ] = None,
     seeds: Annotated[
         str,
-        typer.Option(metavar="SEEDS", help="Like 0-9 or 0,2,5-7. The paper shows one seed for each figure."),
+        typer.Option(
+            metavar="SEEDS",
+            help="The seeds, such as 0-9 or 0,2,5-7. The paper shows one seed of each figure.",
+        ),
     ] = "0",
     data_dir: Annotated[
         Path | None,
         typer.Option(
             metavar="FOLDER",
-            help="Where mnist/ and cifar-10-batches-bin/ are, as published.",
+            help="The folder with mnist/ and cifar-10-batches-bin/, as published.",
             show_default=False,
         ),
     ] = None,
     data: Annotated[
         Data,
-        typer.Option(help="The published sets, or a sample that is bundled: 5,000 digits, two photographs."),
+        typer.Option(help="The published data sets, or bundled samples: 5,000 digits and two photographs."),
     ] = Data.full,
     out: Annotated[
         Path | None,
@@ -92,82 +103,97 @@ def reproduce(
             "--out",
             "-o",
             metavar="FOLDER",
-            help="For results, pictures and report. Samples and scaled runs have one of their own.",
+            help="The folder for results, pictures and the report. Unless given, other data, scales and "
+            "backends have separate folders.",
             show_default=str(OUT),
         ),
     ] = None,
     jobs: Annotated[
         int | None,
-        typer.Option(min=1, metavar="COUNT", help="Runs at the same time.", show_default="one for each core"),
+        typer.Option(
+            min=1, metavar="COUNT", help="The number of parallel processes.", show_default="one for each core"
+        ),
     ] = None,
     samples_scale: Annotated[
         float,
-        typer.Option(min=1e-6, max=1.0, metavar="PART", help="Of the paper's samples, for a quick look."),
+        typer.Option(
+            min=1e-6, max=1.0, metavar="PART", help="The fraction of the paper's samples, for a quick test."
+        ),
     ] = 1.0,
+    backend: Annotated[str, typer.Option(metavar="NAME|MODULE:FUNCTION", help=BACKEND)] = "auto",
     markdown: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Also write the report as Markdown, its pictures beside.", show_default=False
+            metavar="FILE",
+            help="Also write the report as Markdown, with its pictures in a folder beside it.",
+            show_default=False,
         ),
     ] = None,
-    list_: Annotated[bool, typer.Option("--list", help="Explain each experiment in a line.")] = False,
+    list_: Annotated[
+        bool, typer.Option("--list", help="Print a line for each experiment, and exit.")
+    ] = False,
 ) -> None:
-    """Draw every figure and table of the paper from data, and set ours beside the published numbers.
+    """Reproduce the figures and tables of the paper, and compare the results.
 
-    Stop it whenever you like: the same command carries on, and what is done is
-    not done again. Data is looked for in --data-dir, in the folder that
-    GAUSSIAN_NEURONS_DATA names and in the user's cache, and else fetched.
+    Results that are up to date are not computed again, and an interrupted
+    command resumes when it is repeated. Data is searched in --data-dir, in the
+    folder of the variable GAUSSIAN_NEURONS_DATA and in the user's cache, and
+    downloaded if it is in none of them.
+
+    A backend of your own is a function learn(centers, widths, samples,
+    sample_widths, rule, seen) that returns (centers, widths). Its module is
+    imported from the current directory or the Python path.
 
     \bExamples
       gaussian-neurons reproduce --list
       gaussian-neurons reproduce figure2a --data sample
       gaussian-neurons reproduce figure2 table1 --seeds 0-9 --data-dir ~/data
       gaussian-neurons reproduce all --samples-scale 0.01
+      gaussian-neurons reproduce figure2a --backend my_module:learn
     """
     from gaussian_neurons.cli import reports
 
     console = Console(highlight=False, soft_wrap=True)
     if list_:
-        reports.explain(console)
+        reports.print_catalogue(console)
         return
     require("matplotlib")
     from gaussian_neurons.cli.display import Display
     from gaussian_neurons.datasets.fetch import AbsentData
     from gaussian_neurons.experiments import reproduction
-    from gaussian_neurons.experiments.catalogue import chosen
-    from gaussian_neurons.experiments.report.origin import in_words
+    from gaussian_neurons.experiments.catalogue import select
+    from gaussian_neurons.experiments.report.origin import format_duration
 
     plan = reproduction.Plan(
-        chosen(names or ["all"]),
+        select(names or ["all"]),
         parse_seeds(seeds),
-        _out(out, samples_scale, data),
+        _out(out, samples_scale, data, backend),
         samples_scale,
         data.value,
-        None if data_dir is None else str(_existing(data_dir)),
+        None if data_dir is None else str(_checked_folder(data_dir)),
+        backend,
         jobs,
     )
     if markdown is not None:
-        reports.check(markdown)
-    begin, report = time.monotonic(), reports.Pending(plan, markdown)
+        reports.check_markdown(markdown)
+    begin, report = time.monotonic(), reports.Report(plan, markdown)
     with Display(console) as display:
         try:
             failures = reproduction.reproduce(plan, display, report.write)
         except AbsentData as error:
-            raise FileNotFoundError(reports.without_data(error)) from None
-    report.summarise(console)
-    took = in_words(time.monotonic() - begin)
-    console.print(f"\n[bold]{plan.out / 'report.html'}[/] has it all, to look at. This took {took}.")
+            raise FileNotFoundError(reports.missing_data(error)) from None
+    report.print_summary(console)
+    duration = format_duration(time.monotonic() - begin)
+    console.print(f"\nThe report is [bold]{plan.out / 'report.html'}[/]. The command took {duration}.")
     for failure in failures:
-        console.print(f"\n[red]{failure.job.question.name}, seed {failure.job.question.seed}, failed:[/]")
-        console.print(sentence(OSError(str(failure.error))), markup=False)
+        console.print(f"\n[red]{failure.job.run.name}, seed {failure.job.run.seed}, failed:[/]")
+        console.print(message_of(OSError(str(failure.error))), markup=False)
     if failures:
         raise typer.Exit(1)
 
 
-def _existing(folder: Path) -> Path:
+def _checked_folder(folder: Path) -> Path:
     folder = folder.expanduser()
     if not folder.is_dir():
-        raise ValueError(
-            f"--data-dir {str(folder)!r} is no folder. Name the one that holds mnist/ and others."
-        )
+        raise ValueError(f"--data-dir {str(folder)!r} is not a folder. Name the folder that contains mnist/.")
     return folder

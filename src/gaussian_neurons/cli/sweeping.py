@@ -1,4 +1,4 @@
-"""The command sweep: many models of one file, to find a width and an inhibition that suit it."""
+"""The command sweep: many models of one file, to choose a width and an inhibition."""
 
 import io
 import time
@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gaussian_neurons.cli.errors import require, told, warn
+from gaussian_neurons.cli.errors import handle_errors, require, warn
 from gaussian_neurons.cli.options import (
+    LEARNING_RATE,
     REPULSION_EVERY,
     Columns,
     DataArgument,
@@ -30,15 +31,15 @@ DPI = 160
 
 
 def _numbers(text: str) -> list[float]:
-    """Numbers with commas between them."""
+    """Comma-separated numbers."""
     try:
         return [float(part) for part in text.split(",")]
     except ValueError:
-        raise typer.BadParameter(f"{text!r} is no list of numbers like 0.5,1,2.") from None
+        raise typer.BadParameter(f"must be numbers such as 0.5,1,2, got {text!r}.") from None
 
 
 def _widths(text: str) -> Any:
-    """How many widths, or which.
+    """The number of widths, or the widths.
 
     Examples
     --------
@@ -58,26 +59,26 @@ def _checked_list(text: str) -> str:
     return text
 
 
-@told()
+@handle_errors()
 def sweep(
     data: DataArgument,
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out", "-o", metavar="FILE", help="Draw the map: .png, .svg or .pdf.", show_default=False
+            "--out", "-o", metavar="FILE", help="Draw a map as .png, .svg or .pdf.", show_default=False
         ),
     ] = None,
     json_: Annotated[
         Path | None,
-        typer.Option("--json", metavar="FILE", help="Write all numbers as JSON.", show_default=False),
+        typer.Option("--json", metavar="FILE", help="Write all results as JSON.", show_default=False),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace files that are there already.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
     widths: Annotated[
         str,
         typer.Option(
             metavar="COUNT|A,B,C",
             callback=_checked_widths,
-            help="How many widths, from fine to coarse for DATA; or which, with commas.",
+            help="The number of widths, in a range that suits DATA, or the widths.",
             rich_help_panel="Models",
         ),
     ] = "12",
@@ -86,20 +87,23 @@ def sweep(
         typer.Option(
             metavar="A,B,C",
             callback=_checked_list,
-            help="How strongly neurons push each other off.",
+            help="Strengths of the repulsion between neurons.",
             rich_help_panel="Models",
         ),
     ] = "0.25,0.5,1,2",
     seeds: Annotated[
         int,
         typer.Option(
-            min=1, metavar="COUNT", help="Models for each width and inhibition.", rich_help_panel="Models"
+            min=1,
+            metavar="COUNT",
+            help="The number of models for each width and inhibition.",
+            rich_help_panel="Models",
         ),
     ] = 3,
     neurons: Annotated[
         int,
         typer.Option(
-            min=1, metavar="COUNT", help="The most clusters there may be.", rich_help_panel="Models"
+            min=1, metavar="COUNT", help="The largest possible number of clusters.", rich_help_panel="Models"
         ),
     ] = 50,
     learning_rate: Annotated[
@@ -107,7 +111,7 @@ def sweep(
         typer.Option(
             metavar="NUMBER|auto",
             callback=checked_number,
-            help="Size of a step: this over the width, times a distance.",
+            help=LEARNING_RATE,
             rich_help_panel="Models",
         ),
     ] = "auto",
@@ -118,7 +122,8 @@ def sweep(
     init: Annotated[
         Init,
         typer.Option(
-            help="Start anywhere in the data's box, or on rows drawn from it.", rich_help_panel="Models"
+            help="How centers start: uniformly in the box of the data, or on random rows.",
+            rich_help_panel="Models",
         ),
     ] = Init.samples,
     samples: Annotated[
@@ -126,9 +131,9 @@ def sweep(
         typer.Option(
             min=1,
             metavar="COUNT",
-            help="Rows that each model draws (if not told: as many as there are, at least 100,000).",
+            help="The number of rows that each model draws.",
             rich_help_panel="Run",
-            show_default=False,
+            show_default="all rows of DATA, but at least 100,000",
         ),
     ] = None,
     jobs: Annotated[
@@ -136,9 +141,9 @@ def sweep(
         typer.Option(
             min=1,
             metavar="COUNT",
-            help="Models at a time (if not told: one for each core).",
+            help="The number of parallel processes.",
             rich_help_panel="Run",
-            show_default=False,
+            show_default="one for each core",
         ),
     ] = None,
     columns: Columns = None,
@@ -147,11 +152,11 @@ def sweep(
     header: Header = None,
     on_bad: OnBadOption = OnBad.raise_,
 ) -> None:
-    """Learn many models of DATA, and show where the number of clusters agrees.
+    """Compare models of DATA over widths, inhibitions and seeds.
 
-    A number that comes out over a wide region of widths and inhibitions,
-    whatever the seed, is one that DATA has. The command ends with the fit
-    that uses the middle of that region.
+    The most reliable number of clusters is the one that most models agree on
+    over the largest region of widths and inhibitions. The command ends with
+    the fit command for the middle of that region.
 
     \bExamples
       gaussian-neurons sweep flowers.csv --exclude species -o map.png
@@ -159,24 +164,24 @@ def sweep(
       gaussian-neurons sweep big.parquet --widths 0.5,1,2 --inhibitions 0.5,1 \\
           -o map.svg --json map.json
     """
-    from gaussian_neurons import sweep as learn_all
+    from gaussian_neurons import sweep as sweep_models
     from gaussian_neurons.base.files import replace_file
     from gaussian_neurons.cli import output, steps, tables
     from gaussian_neurons.cli.reading import Data
 
     source = Data(data, format, header, columns, exclude, on_bad is OnBad.skip)
-    read = None if source.is_pipe else data
+    input_file = None if source.is_pipe else data
     if out is not None:
         if out.suffix.lower() not in PICTURES:
             raise ValueError(f"--out {str(out)!r} must end in {', '.join(PICTURES[:-1])} or {PICTURES[-1]}.")
         require("matplotlib")
-        output.require_free(out, force, read)
+        output.check_output(out, force, input_file)
     if json_ is not None:
-        output.require_free(json_, force, read, out, option="--json")
+        output.check_output(json_, force, input_file, out, option="--json")
     opened = source.open()
     x = steps.all_rows(opened, source)
     began = time.monotonic()
-    found = learn_all(
+    found = sweep_models(
         x,
         samples,
         n_neurons=neurons,
@@ -189,7 +194,7 @@ def sweep(
         n_jobs=jobs or -1,
     )
     seconds = time.monotonic() - began
-    _warn_of_failures(found)
+    _warn_about_failures(found)
     if json_ is not None:
         replace_file(json_, tables.as_json(found.to_dict()).encode())
     if out is not None:
@@ -199,44 +204,44 @@ def sweep(
         steps.size(len(x), opened),
         f"{found.n_clusters.size} models in {seconds:.2g} s",
         tables.counts(found),
-        *_answer(found),
+        *_conclusion(found),
         *([] if found.plateau() is None else ["Next:", tables.command(*_fit(found, source, steps))]),
         *([f"Written to {written}."] if written else []),
     )
 
 
-def _warn_of_failures(found: "Sweep") -> None:
-    """Say how many models could not be learned, and why the first; an error where none could."""
+def _warn_about_failures(found: "Sweep") -> None:
+    """Warn of models that failed, with the first reason; raise an error if all failed."""
     if not found.failures:
         return
     first = found.failures[0]
     text = (
-        f"{len(found.failures)} of {found.n_clusters.size} models could not be learned. The first, with "
-        f"width {first.width:g} and inhibition {first.inhibition:g}: {first.reason}"
+        f"{len(found.failures)} of {found.n_clusters.size} models failed. The first, with width "
+        f"{first.width:g} and inhibition {first.inhibition:g}: {first.reason}"
     )
     if len(found.failures) == found.n_clusters.size:
         raise ValueError(text)
     warn(text)
 
 
-def _answer(found: "Sweep") -> list[str]:
-    """The plateau in a sentence or two."""
+def _conclusion(found: "Sweep") -> list[str]:
+    """The plateau in one or two sentences."""
     plateau = found.plateau()
     if plateau is None:
         return [
-            "There is no plateau: every model found no cluster, one, or as many as it has neurons. Either "
-            "the data has no more than one, or other widths are needed."
+            "There is no plateau: every model found no cluster, one cluster, or as many as it has neurons. "
+            "The data may have at most one cluster, or other widths may be needed."
         ]
     size, total = int(plateau.cells.sum()), plateau.cells.size
-    told = [
-        f"{plateau.n_clusters} clusters agree best: at {size} of {total} pairs of width and inhibition, by "
-        f"{plateau.agreement:.0%} of the models there."
+    lines = [
+        f"Best agreement: {plateau.n_clusters} clusters, at {size} of {total} pairs of width and inhibition, "
+        f"by {plateau.agreement:.0%} of the models there."
     ]
-    return told + (["One pair is not much: try more widths."] if size == 1 else [])
+    return lines + (["One pair is little evidence: try more widths."] if size == 1 else [])
 
 
 def _fit(found: "Sweep", source: Any, steps: Any) -> list[str]:
-    """The words of the command that learns the model in the middle of the plateau."""
+    """The command that fits the model in the middle of the plateau."""
     model = found.model()
     given = {
         "--columns": source.columns,
@@ -253,7 +258,7 @@ def _fit(found: "Sweep", source: Any, steps: Any) -> list[str]:
         "--out": "model.safetensors",
     }
     options = [str(word) for name, value in given.items() if value is not None for word in (name, value)]
-    return ["fit", source.path, *steps.reading_again(source), *options]
+    return ["fit", source.path, *steps.reading_options(source), *options]
 
 
 def _picture(found: "Sweep", format: str, title: str) -> bytes:

@@ -1,4 +1,4 @@
-"""What the commands print: a summary of clusters, tables of neurons, the map of a sweep, JSON."""
+"""Tables and JSON that commands print: clusters, neurons, the map of a sweep."""
 
 import json
 import shlex
@@ -18,10 +18,10 @@ from gaussian_neurons.sweeping import Sweep
 
 Array = NDArray[Any]
 
-BAR = 24  # characters of a full bar
-MOST_OTHERS = 16  # neurons without a cluster that a table shows
+BAR = 24  # characters
+MOST_OTHERS = 16  # neurons without a cluster in a table
 MOST_EVENTS = 6
-MOST_COLUMNS = 6  # of a table of centers; more do not fit on a terminal
+MOST_COLUMNS = 6  # in a table of centers, to fit on a terminal
 EIGHTHS = " ▏▎▍▌▋▊▉"
 
 
@@ -32,9 +32,9 @@ def clusters(numbers: Array, shares: Array, rows: int, none: float, what: str) -
     ----------
     numbers : (n_clusters,)
     shares : (n_clusters,)
-    rows : how many they are shares of
+    rows : the total number
     none : the share of rows in no cluster
-    what : those rows, in words
+    what : the heading of the number of rows
     """
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("cluster", justify="right")
@@ -50,7 +50,7 @@ def clusters(numbers: Array, shares: Array, rows: int, none: float, what: str) -
 
 
 def counts(found: Sweep) -> Table:
-    """The clusters that a sweep found: a row for each width, a column for each inhibition."""
+    """The number of clusters in a sweep: a row for each width, a column for each inhibition."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("width", justify="right", style="dim")
     for inhibition in found.inhibitions:
@@ -68,45 +68,45 @@ def counts(found: Sweep) -> Table:
                 Text(_count(found.n_clusters[w, k], found.typical[w, k]) + mark, "bold cyan" * inside)
             )
         table.add_row(f"{width:g}", *cells)
-    table.caption = "The median over the seeds, and the fewest and the most where they differ."
+    table.caption = "The median over the seeds, with the range if seeds differ."
     if plateau is not None:
-        table.caption += " •: the largest region that agrees; ●: its middle."
+        table.caption += " •: the largest region of agreement; ●: its middle."
     table.caption_justify = "left"
     return table
 
 
 def command(*words: str) -> Text:
-    """A command to copy, which is never wrapped."""
+    """A command to copy."""
     return Text("  " + " ".join(shlex.quote(word) for word in ("gaussian-neurons", *words)), style="bold")
 
 
 def print_lines(*lines: Any) -> None:
-    """Lines and tables on standard output; lines are wrapped by the terminal only, for copying."""
+    """Print lines and tables on standard output; lines are not wrapped, so that they can be copied."""
     console = Console(highlight=False)
     for line in lines:
         console.print(line, soft_wrap=not isinstance(line, Table), markup=False)
 
 
 def facts(model: GaussianNeurons, loaded: model_file.Loaded, path: str) -> dict[str, Any]:
-    """Everything there is to say about a model file, as JSON has it."""
-    found, ready, run = model.diagnosis_, loaded.state.network, loaded.run
+    """All facts about a model file, for JSON."""
+    diagnosis, network, run = model.diagnosis_, loaded.state.network, loaded.run
     cluster = model.neuron_clusters_
     names = getattr(model, "feature_names_in_", None)
     neurons = [
         {
             "neuron": k,
-            "learned": bool(found.learned[k]),
+            "learned": bool(diagnosis.learned[k]),
             "cluster": int(cluster[k]) if cluster[k] >= 0 else None,
-            "share": _number(found.share[k]),
-            "mean_response": _number(found.mean_response[k]),
-            "domain_distance": _number(found.domain_distance[k]),
-            "cosine": _number(found.cosine[k]),
+            "share": _number(diagnosis.share[k]),
+            "mean_response": _number(diagnosis.mean_response[k]),
+            "domain_distance": _number(diagnosis.domain_distance[k]),
+            "cosine": _number(diagnosis.cosine[k]),
             "width": _number(model.widths_[k]),
-            "remembered": bool(found.remembered[k]),
-            "twin_of": int(found.twin_of[k]) if found.twin_of[k] >= 0 else None,
+            "remembered": bool(diagnosis.remembered[k]),
+            "twin_of": int(diagnosis.twin_of[k]) if diagnosis.twin_of[k] >= 0 else None,
             "center": [_number(value) for value in model.centers_[k]],
         }
-        for k in range(len(found.learned))
+        for k in range(len(diagnosis.learned))
     ]
     return {
         "file": path,
@@ -117,10 +117,10 @@ def facts(model: GaussianNeurons, loaded: model_file.Loaded, path: str) -> dict[
         "rows_skipped": model.n_skipped_,
         "columns": None if names is None else [str(name) for name in names],
         "n_columns": model.n_features_in_,
-        "learning_rate": None if ready is None else ready.layer.learning_rate,
-        "inhibition": None if ready is None else ready.layer.inhibition,
-        "widths": None if ready is None else [float(layer.neurons.widths[0]) for layer in ready.layers],
-        "domain": None if ready is None else {"low": _plain(ready.low), "high": _plain(ready.high)},
+        "learning_rate": None if network is None else network.layer.learning_rate,
+        "inhibition": None if network is None else network.layer.inhibition,
+        "widths": None if network is None else [float(layer.neurons.widths[0]) for layer in network.layers],
+        "domain": None if network is None else {"low": _plain(network.low), "high": _plain(network.high)},
         "clusters": model.n_clusters_,
         "centers": {
             str(number): [_number(value) for value in center]
@@ -131,85 +131,85 @@ def facts(model: GaussianNeurons, loaded: model_file.Loaded, path: str) -> dict[
     }
 
 
-def as_json(told: dict[str, Any]) -> str:
-    """Facts for a program."""
-    return json.dumps(told, indent=2, allow_nan=False)
+def as_json(info: dict[str, Any]) -> str:
+    """Facts as JSON text."""
+    return json.dumps(info, indent=2, allow_nan=False)
 
 
-def overview(told: dict[str, Any]) -> Table:
-    """Facts about the model as a whole."""
+def overview(info: dict[str, Any]) -> Table:
+    """A table of facts about the model as a whole."""
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
     kind = (
         "a model"
-        if told["checkpoint"] is None
-        else f"a checkpoint at {told['checkpoint']['samples']:,} samples"
+        if info["checkpoint"] is None
+        else f"a checkpoint at {info['checkpoint']['samples']:,} samples"
     )
-    skipped = f", {told['rows_skipped']:,} rows skipped" if told["rows_skipped"] else ""
-    given = dict(told["parameters"])
+    skipped = f", {info['rows_skipped']:,} rows skipped" if info["rows_skipped"] else ""
+    given = dict(info["parameters"])
     for name in ("learning_rate", "inhibition"):
-        if given[name] == "auto" and told[name] is not None:
-            given[name] = f"auto ({told[name]:.4g})"
+        if given[name] == "auto" and info[name] is not None:
+            given[name] = f"auto ({info[name]:.4g})"
     if given["width"] == "auto":
-        given["width"] = f"auto ({told['neurons'][0]['width']:.4g}{_of_widths(told['widths'])})"
+        given["width"] = f"auto ({info['neurons'][0]['width']:.4g}{_width_range(info['widths'])})"
     rows = {
-        "file": f"{told['file']}, {kind}",
-        "clusters": f"{told['clusters']} of at most {len(told['neurons'])}",
-        "samples seen": f"{told['samples_seen']:,}{skipped}",
-        "columns": f"{told['n_columns']}{_names(told['columns'])}, in {told['precision']}",
-        "domain": _domain(told["domain"]),
+        "file": f"{info['file']}, {kind}",
+        "clusters": f"{info['clusters']} of at most {len(info['neurons'])}",
+        "samples seen": f"{info['samples_seen']:,}{skipped}",
+        "columns": f"{info['n_columns']}{_names(info['columns'])}, in {info['precision']}",
+        "domain": _domain(info["domain"]),
         "parameters": ", ".join(f"{name}={_short(value)}" for name, value in given.items()),
-        "events": _events(told["events"]),
+        "events": _events(info["events"]),
     }
     for name, value in rows.items():
         table.add_row(name, Text(value))
     return table
 
 
-def neurons(told: dict[str, Any]) -> Table:
-    """Facts about each neuron: those with a cluster first, and not too many of the others."""
+def neurons(info: dict[str, Any]) -> Table:
+    """A table of neurons: all with a cluster, then some of the others."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for name in ("neuron", "cluster", "share", "mean response", "d", "cos", "width", "twin of"):
         table.add_column(name, justify="right")
-    learned = [one for one in told["neurons"] if one["learned"]]
-    others = [one for one in told["neurons"] if not one["learned"]]
+    learned = [one for one in info["neurons"] if one["learned"]]
+    others = [one for one in info["neurons"] if not one["learned"]]
     for one in learned + others[:MOST_OTHERS]:
         table.add_row(
             str(one["neuron"]),
-            _or_dash(one["cluster"]),
+            _optional(one["cluster"]),
             f"{one['share']:.1%}",
             f"{one['mean_response']:.3f}",
-            _or_dash(one["domain_distance"], ".2f"),
-            _or_dash(one["cosine"], ".2f"),
+            _optional(one["domain_distance"], ".2f"),
+            _optional(one["cosine"], ".2f"),
             f"{one['width']:.4g}",
-            _or_dash(one["twin_of"]),
+            _optional(one["twin_of"]),
             style="bold" if one["learned"] else "dim",
         )
     more = len(others) - MOST_OTHERS
-    table.caption = (f"... and {more} more without a cluster, which --json shows.\n" if more > 0 else "") + (
-        "share, mean response: of the last samples, those a neuron answers most strongly, and how strongly. "
-        "d: distance from the middle of the domain, 1 at its corners. cos: between center and start. "
-        "Without a cluster: not learned."
+    table.caption = (f"... and {more} more without a cluster; --json shows all.\n" if more > 0 else "") + (
+        "share: of recent samples, those with the strongest response of the neuron. mean response: to them. "
+        "d: distance from the middle of the domain, 1 at its corners. cos: cosine between center and start. "
+        "Neurons without a cluster have not learned."
     )
     table.caption_justify = "left"
     return table
 
 
-def centers(told: dict[str, Any]) -> Table | None:
-    """Where the clusters are, unless there are none or too many columns for a table."""
-    if not told["centers"] or told["n_columns"] > MOST_COLUMNS:
+def centers(info: dict[str, Any]) -> Table | None:
+    """A table of cluster centers, unless there are no clusters or too many columns."""
+    if not info["centers"] or info["n_columns"] > MOST_COLUMNS:
         return None
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("center of", justify="right")
-    for name in told["columns"] or [f"column {k}" for k in range(told["n_columns"])]:
+    for name in info["columns"] or [f"column {k}" for k in range(info["n_columns"])]:
         table.add_column(Text(name), justify="right")
-    for number, center in told["centers"].items():
+    for number, center in info["centers"].items():
         table.add_row(number, *(f"{value:.4g}" for value in center))
     return table
 
 
-def _of_widths(widths: Sequence[float] | None) -> str:
+def _width_range(widths: Sequence[float] | None) -> str:
     return (
         "" if widths is None or len(widths) < 2 else f" of {len(widths)}: {widths[0]:.4g} to {widths[-1]:.4g}"
     )
@@ -220,8 +220,8 @@ def _events(events: Sequence[Sequence[Any]]) -> str:
     return (f"{len(events) - MOST_EVENTS} before, " if len(events) > MOST_EVENTS else "") + (shown or "none")
 
 
-def _count(found: Array, median: int) -> str:
-    learned = found[found >= 0]
+def _count(clusters: Array, median: int) -> str:
+    learned = clusters[clusters >= 0]
     if not len(learned):
         return "failed"
     return f"{median}" if learned.min() == learned.max() else f"{median} ({learned.min()}–{learned.max()})"
@@ -238,7 +238,7 @@ def _names(names: Sequence[str] | None) -> str:
 
 def _domain(domain: dict[str, Any] | None) -> str:
     if domain is None:
-        return "not known yet: it is taken from the first 1,000 samples"
+        return "unknown until the first 1,000 samples are complete"
     ends = list(zip(domain["low"], domain["high"], strict=True))
     if len(set(ends)) == 1:
         return f"{ends[0][0]:.4g} to {ends[0][1]:.4g} in every column"
@@ -250,12 +250,12 @@ def _short(value: Any) -> str:
     return f"<{len(value)} numbers>" if isinstance(value, list) and len(value) > 2 else str(value)
 
 
-def _or_dash(value: Any, form: str = "") -> str:
+def _optional(value: Any, form: str = "") -> str:
     return "–" if value is None else format(value, form)
 
 
 def _number(value: Any) -> float | None:
-    """A number as JSON has it; None for infinity."""
+    """A number for JSON; None if it is not finite."""
     return float(value) if np.isfinite(value) else None
 
 

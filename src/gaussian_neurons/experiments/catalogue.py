@@ -1,4 +1,4 @@
-"""All experiments, in the paper's order, and which of them a user means."""
+"""All experiments in the order of the paper, and the selection of some by name."""
 
 import difflib
 from collections.abc import Sequence
@@ -35,24 +35,24 @@ MODULES = (
 EXPERIMENTS: dict[str, Experiment] = {module.EXPERIMENT.name: module.EXPERIMENT for module in MODULES}
 
 
-def chosen(names: Sequence[str]) -> list[Experiment]:
-    """The experiments that are named: by their names, by a figure's ("figure2" is all of 2a to 2h), or "all".
+def select(names: Sequence[str]) -> list[Experiment]:
+    """The named experiments. "figure2" selects 2a to 2h; "all" or no name selects everything.
 
     Examples
     --------
-    >>> [experiment.name for experiment in chosen(["figure3", "table1"])]
+    >>> [experiment.name for experiment in select(["figure3", "table1"])]
     ['table1', 'figure3a', 'figure3b']
     """
-    wanted = set()
+    selected = set()
     for name in names or ["all"]:
         key = name.lower().replace("_", "-")
-        known = {one for one in EXPERIMENTS if key in (one, "all") or (one[:-1] == key and one != "table1")}
-        if not known:
+        matches = {one for one in EXPERIMENTS if key in (one, "all") or (one[:-1] == key and one != "table1")}
+        if not matches:
             close = difflib.get_close_matches(key, EXPERIMENTS, n=1, cutoff=0.87)
             hint = f" Did you mean {close[0]!r}?" if close else ""
             raise ValueError(
-                f"there is no experiment {name!r}.{hint} Known: all, {', '.join(EXPERIMENTS)}; figure2, "
-                f"figure3 and figure5 for all of their parts."
+                f"there is no experiment {name!r}.{hint} Choose from all, {', '.join(EXPERIMENTS)}; figure2, "
+                f"figure3 and figure5 select all of their parts."
             )
-        wanted |= known
-    return [experiment for name, experiment in EXPERIMENTS.items() if name in wanted]
+        selected |= matches
+    return [experiment for name, experiment in EXPERIMENTS.items() if name in selected]

@@ -1,11 +1,10 @@
-"""The images that experiments learn from: the real sets, or what is bundled in their place."""
+"""The images that experiments learn from: the published sets, or bundled samples."""
 
 from collections.abc import Callable
 
 from gaussian_neurons.datasets import ImageSet, cifar10, mnist, mnist_sample, photographs
 
 FULL, SAMPLE = "full", "sample"
-CHOICES = (FULL, SAMPLE)
 SETS: dict[tuple[str, str], Callable[..., ImageSet]] = {
     ("mnist", FULL): mnist,
     ("cifar10", FULL): cifar10,
@@ -13,12 +12,19 @@ SETS: dict[tuple[str, str], Callable[..., ImageSet]] = {
     ("cifar10", SAMPLE): lambda **_: photographs(),
 }
 
-
 _loaded: dict[tuple[str, str, str | None], ImageSet] = {}
 
 
 def load(name: str, choice: str, directory: str | None = None, *, download: bool = True) -> ImageSet:
-    """The images called "mnist" or "cifar10": the published ones, or a sample that needs no download."""
+    """The images of "mnist" or "cifar10": the published set, or a sample that needs no download.
+
+    Parameters
+    ----------
+    name : "mnist" or "cifar10"
+    choice : "full" or "sample"
+    directory : a folder to search first
+    download : whether a published set that is on no disk is downloaded
+    """
     key = (name, choice, directory)
     if key not in _loaded:
         _loaded[key] = SETS[name, choice](directory=directory, download=download)

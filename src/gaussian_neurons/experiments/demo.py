@@ -1,4 +1,4 @@
-"""The demo: Figure 2a on digits that are bundled, so that it needs no download."""
+"""The demo: Figure 2a on bundled digits, without a download."""
 
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def run(seed: int, data: ImageSet) -> Result:
     """Learn from random patches, one at a time."""
-    return results.gathered(figure2a.EXPERIMENT, figure2a.Config(), seed, data)
+    return results.run_experiment(figure2a.EXPERIMENT, figure2a.Config(), seed, data)
 
 
 def draw(result: Result) -> "Figure":
@@ -26,7 +26,7 @@ def draw(result: Result) -> "Figure":
 
 
 def rows(result: Result) -> list[list[str]]:
-    """The paper's Table 1 for these neurons: a heading and a cell for each, in each row."""
+    """The paper's Table 1 for these neurons: each row is a heading, then a cell for each neuron."""
     return [
         ["neuron", *(str(k + 1) for k in range(len(result["centers"])))],
         ["learned", *("*" if it else "" for it in result["is_learned"])],

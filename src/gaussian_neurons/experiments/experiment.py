@@ -1,4 +1,4 @@
-"""What an experiment is: settings, a run, a picture, and what the paper says about it."""
+"""Experiment: settings, a run, a picture, and what the paper reports."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -9,14 +9,14 @@ if TYPE_CHECKING:
 
     from gaussian_neurons.experiments.lab import Lab
 
-Result = dict[str, Any]  # what a run found out, as JSON has it
+Result = dict[str, Any]  # the content of a result file
 
-LEAST_SAMPLES = 2000  # of any part of a run that is scaled down
+LEAST_SAMPLES = 2000  # of each part of a scaled run
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """A number of a result, beside the paper's."""
+    """A number of a result, to compare with the paper's."""
 
     label: str
     of: Callable[[Result], float | None]
@@ -26,10 +26,10 @@ class Quantity:
 
 @dataclass(frozen=True)
 class Claim:
-    """What the paper says, and how to see it in a result.
+    """A statement of the paper, and a test of it.
 
-    `holds` answers with one truth for each try that the result holds: one for most claims, none where the
-    result cannot tell.
+    `holds` returns one truth value for each case in a result. Most claims have one case. There is none if the
+    result cannot decide the claim.
     """
 
     text: str
@@ -45,32 +45,32 @@ class Experiment:
     config: Any  # its settings, a dataclass
     run: Callable[[Any, int, "Lab"], Result]
     draw: Callable[[Result], "Figure"]
-    data: str | None  # "mnist", "cifar10", or None: it needs no data and no seed
+    data: str | None  # "mnist", "cifar10", or None if it needs neither data nor a seed
     seconds: float  # expected on one core with AVX-512, at the paper's N
-    samples: int  # learned from in all, about
-    prints: str  # what the paper gives, in a word or two
+    samples: int  # total number of samples, approximately
+    prints: str  # the paper's result, in a few characters
     published: Mapping[str, Any]
-    note: str = ""  # what a reader of the report should know besides
+    note: str = ""  # for readers of the report
     quantities: tuple[Quantity, ...] = ()
     claims: tuple[Claim, ...] = ()
     compare: Callable[[Result, Mapping[str, Result]], Result] | None = None
     compares_with: tuple[str, ...] = ()
 
     def scaled(self, scale: float) -> Any:
-        """The settings with so much of the paper's samples."""
+        """The settings with the given fraction of the paper's samples."""
         names = [field.name for field in fields(self.config) if field.name.startswith("n_samples")]
         if scale == 1 or not names:
             return self.config
         counts = {name: getattr(self.config, name) for name in names}
-        part = max(scale, LEAST_SAMPLES / min(counts.values()))  # one for all, which keeps their ratios
-        return replace(self.config, **{name: round(count * part) for name, count in counts.items()})
+        factor = max(scale, LEAST_SAMPLES / min(counts.values()))  # one for all counts keeps their ratios
+        return replace(self.config, **{name: round(count * factor) for name, count in counts.items()})
 
 
-def compared(result: Result, name: str) -> Any:
-    """What a comparison with other results told, or None where there was none."""
+def comparison(result: Result, name: str) -> Any:
+    """A value of the comparison with other results, or None if there was no comparison."""
     return result.get("compared", {}).get(name)
 
 
-def learned(published: int | None = None) -> Quantity:
-    """How many filters were learned."""
-    return Quantity("filters learned", lambda result: result["learned"], published)
+def filters_learned(published: int | None = None) -> Quantity:
+    """The number of learned filters."""
+    return Quantity("learned filters", lambda result: result["learned"], published)

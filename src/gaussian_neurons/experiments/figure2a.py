@@ -3,13 +3,14 @@
 from dataclasses import dataclass
 
 from gaussian_neurons.experiments import claims, layer, pictures
-from gaussian_neurons.experiments.experiment import Claim, Experiment, learned
+from gaussian_neurons.experiments.experiment import Claim, Experiment, filters_learned
 
-run, draw = layer.run, pictures.draw_filters
+run = layer.run
+draw = pictures.draw_filters
 
 
 @dataclass(frozen=True)
-class Config(layer.Layer):
+class Config(layer.LayerConfig):
     """Figure 2's settings, N = 10^6."""
 
 
@@ -24,9 +25,13 @@ EXPERIMENT = Experiment(
     samples=1_000_000,
     prints="7 learned",
     published={"learned": 7},
-    quantities=(learned(7),),
+    quantities=(filters_learned(7),),
     claims=(
-        *claims.OF_THE_OTHERS,
-        Claim("They lie farther out than those that learned (larger d).", claims.pushed_out),
+        claims.OUTSIDE,
+        claims.KEPT_DIRECTION,
+        Claim(
+            "The remaining filters are farther from the domain's middle than the learned ones (larger d).",
+            claims.unlearned_are_farther,
+        ),
     ),
 )

@@ -1,4 +1,4 @@
-"""Figure 2b: the same after ten times as many samples. The filters stay."""
+"""Figure 2b: the neurons of 2a after ten times as many samples. The filters stay."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gaussian_neurons.experiments import claims, layer, pictures, similarity
-from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result, learned
+from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result, filters_learned
 from gaussian_neurons.experiments.lab import Lab
 
 if TYPE_CHECKING:
@@ -14,23 +14,23 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Config(layer.Layer):
+class Config(layer.LayerConfig):
     """Figure 2's settings, N = 10^7."""
 
     n_samples: int = 10_000_000
-    n_samples_before: int = 1_000_000  # Figure 2a's: where the filters are compared
+    n_samples_before: int = 1_000_000  # as in Figure 2a; the filters are compared with those at this point
 
 
 def run(config: Config, seed: int, lab: Lab) -> Result:
-    """Learn as long as Figure 2a, then ten times as long, and see how far each filter moved meanwhile."""
+    """Learn as long as Figure 2a, then ten times as long, and measure how far each filter moved."""
     model, stream = config.neurons(seed), config.stream(lab.data, seed)
     before = layer.facts(lab.learn(model, stream, config.n_samples_before, "as-2a"))
-    after = layer.facts(lab.learn(model, stream, config.n_samples - config.n_samples_before, "on"))
+    after = layer.facts(lab.learn(model, stream, config.n_samples - config.n_samples_before, "after-2a"))
     return {**after, "at_2a": before, **moved(before, after)}
 
 
 def moved(before: Result, after: Result) -> Result:
-    """How far each neuron that had learned is from where it was."""
+    """How far each learned neuron moved, and which neurons learned later."""
     then, now = np.array(before["centers"]), np.array(after["centers"])
     numbers = np.flatnonzero(before["is_learned"])
     return {
@@ -50,17 +50,17 @@ def moved(before: Result, after: Result) -> Result:
 
 
 def stayed(result: Result) -> list[bool]:
-    """For each filter that had been learned, whether it is still learned and the same."""
+    """For each filter that was learned before, whether it is still learned and the same."""
     return [filter["same"] and filter["still_learned"] for filter in result["moved"]]
 
 
 def farthest(result: Result) -> float | None:
-    """The longest way that a filter went."""
+    """The largest distance that a filter moved."""
     return max((filter["distance"] for filter in result["moved"]), default=None)
 
 
 def draw(result: Result) -> "Figure":
-    """Before and after."""
+    """The filters before and after."""
     before, after, config = result["at_2a"], result, result["config"]
     return pictures.draw_panels(
         result,
@@ -73,7 +73,7 @@ def draw(result: Result) -> "Figure":
 
 EXPERIMENT = Experiment(
     name="figure2b",
-    title="2a learned on, ten times as long",
+    title="2a after ten times as many samples",
     config=Config(),
     run=run,
     draw=draw,
@@ -83,14 +83,15 @@ EXPERIMENT = Experiment(
     prints="8 learned",
     published={"learned": 8},
     quantities=(
-        learned(8),
-        Quantity("farthest way of a filter, in a pixel", farthest, digits=3),
-        Quantity("filters found after 2a", lambda result: len(result["found_later"])),
+        filters_learned(8),
+        Quantity("largest movement of a filter, per pixel", farthest, digits=3),
+        Quantity("filters learned after 2a", lambda result: len(result["found_later"])),
     ),
     claims=(
         Claim(
-            "The filters are similar to those of 2a: each is learned still, and alike (up to 0.2).", stayed
+            "The filters are similar to those of 2a: each is still learned and the same (within 0.2).", stayed
         ),
-        *claims.OF_THE_OTHERS,
+        claims.OUTSIDE,
+        claims.KEPT_DIRECTION,
     ),
 )

@@ -1,35 +1,43 @@
-"""Figure 2c: half the width, more filters than 2b."""
+"""Figure 2c: with half the width, more filters are learned than in 2b."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gaussian_neurons.experiments import claims, layer, pictures
-from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result, compared, learned
+from gaussian_neurons.experiments.experiment import (
+    Claim,
+    Experiment,
+    Quantity,
+    Result,
+    comparison,
+    filters_learned,
+)
 
-run, draw = layer.run, pictures.draw_filters
+run = layer.run
+draw = pictures.draw_filters
 
 
 @dataclass(frozen=True)
-class Config(layer.Layer):
-    """Figure 2's settings at half the width, N = 10^7."""
+class Config(layer.LayerConfig):
+    """Figure 2's settings with half the width, N = 10^7."""
 
     n_samples: int = 10_000_000
     width: float = 0.5
 
 
 def compare(result: Result, others: Mapping[str, Result]) -> Result:
-    """How many more filters than Figure 2b with the same seed."""
+    """The number of learned filters minus that of Figure 2b with the same seed."""
     return {"more_than_2b": result["learned"] - others["figure2b"]["learned"]}
 
 
-def more(result: Result) -> list[bool]:
-    """Whether there are more than in 2b."""
-    difference = compared(result, "more_than_2b")
+def more_than_2b(result: Result) -> list[bool]:
+    """Whether more filters are learned than in 2b."""
+    difference = comparison(result, "more_than_2b")
     return [] if difference is None else [difference > 0]
 
 
 MORE_THAN_2B = Quantity(
-    "difference to 2b with the same seed", lambda result: compared(result, "more_than_2b")
+    "difference from 2b with the same seed", lambda result: comparison(result, "more_than_2b")
 )
 
 EXPERIMENT = Experiment(
@@ -43,9 +51,13 @@ EXPERIMENT = Experiment(
     samples=10_000_000,
     prints="11 learned",
     published={"learned": 11},
-    note="The paper has 11 filters here and 8 in 2b.",
-    quantities=(learned(11), MORE_THAN_2B),
-    claims=(Claim("A smaller width finds more patterns than 2b.", more), *claims.OF_THE_OTHERS),
+    note="The paper has 11 learned filters here and 8 in 2b.",
+    quantities=(filters_learned(11), MORE_THAN_2B),
+    claims=(
+        Claim("A smaller width finds more patterns than 2b.", more_than_2b),
+        claims.OUTSIDE,
+        claims.KEPT_DIRECTION,
+    ),
     compare=compare,
     compares_with=("figure2b",),
 )

@@ -1,4 +1,4 @@
-"""Figure 2d: less inhibition, more filters than 2b; with still less, filters fall into each other."""
+"""Figure 2d: with less inhibition more filters are learned than in 2b; with too little, they collapse."""
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -6,22 +6,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gaussian_neurons.experiments import claims, figure2c, layer, pictures
-from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result, learned
+from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result, filters_learned
 from gaussian_neurons.experiments.lab import Lab
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-NEAR_ZERO = 0.15  # largest root mean square of a pixel in a filter that is called (0, ..., 0)
+NEAR_ZERO = 0.15  # largest root mean square of the pixels of a filter near (0, ..., 0)
 
 
 @dataclass(frozen=True)
-class Config(layer.Layer):
+class Config(layer.LayerConfig):
     """Figure 2's settings with less inhibition, N = 10^7."""
 
     n_samples: int = 10_000_000
     inhibition: float = 1 / 9
-    lower_inhibition: float = 0.1  # at which the text tells of equal centers near 0
+    lower_inhibition: float = 0.1  # for which the paper's text reports equal centers near 0
 
 
 def run(config: Config, seed: int, lab: Lab) -> Result:
@@ -37,14 +37,14 @@ def run(config: Config, seed: int, lab: Lab) -> Result:
 
 
 def equal_near_zero(found: Result) -> list[int]:
-    """The neurons that share one place near (0, ..., 0), counting from 0; none where it is one alone."""
+    """The indices of neurons that share a center near (0, ..., 0) with another neuron."""
     size = np.sqrt((np.array(found["centers"]) ** 2).mean(axis=1))
     together = sorted({k for pair in found["twins"] for k in pair})
     return [k for k in together if size[k] < NEAR_ZERO]
 
 
 def draw(result: Result) -> "Figure":
-    """Both inhibitions."""
+    """The filters of both inhibitions."""
     lower = result["lower"]
     return pictures.draw_panels(
         result,
@@ -57,7 +57,7 @@ def draw(result: Result) -> "Figure":
 
 EXPERIMENT = Experiment(
     name="figure2d",
-    title="less inhibition: more filters, or equals",
+    title="less inhibition: more or equal filters",
     config=Config(),
     run=run,
     draw=draw,
@@ -66,23 +66,26 @@ EXPERIMENT = Experiment(
     samples=20_000_000,
     prints="12 learned",
     published={"learned": 12, "equal_near_zero_at_lower_inhibition": 2},
-    note="The paper has 12 filters here and 8 in 2b. Teal, if any: equal centers near 0.",
+    note="The paper has 12 learned filters here and 8 in 2b. Teal frames mark equal centers near 0.",
     quantities=(
-        replace(learned(12), label="filters learned at λ = 1/9"),
+        replace(filters_learned(12), label="learned filters at λ = 1/9"),
         figure2c.MORE_THAN_2B,
         Quantity(
             "equal centers near 0 at λ = 1/10", lambda result: len(result["lower"]["equal_near_zero"]), 2
         ),
-        Quantity("neurons at a place with another at λ = 1/10", lambda result: len(result["lower"]["twins"])),
-        Quantity("the same at λ = 1/9", lambda result: len(result["twins"])),
+        Quantity(
+            "neurons with the center of another at λ = 1/10", lambda result: len(result["lower"]["twins"])
+        ),
+        Quantity("neurons with the center of another at λ = 1/9", lambda result: len(result["twins"])),
     ),
     claims=(
-        Claim("Less inhibition finds more patterns than 2b.", figure2c.more),
+        Claim("Less inhibition finds more patterns than 2b.", figure2c.more_than_2b),
         Claim(
-            "At λ = 1/10, filters collapse into each other near (0, …, 0) (0.15 or less in a pixel).",
+            "At λ = 1/10, filters collapse into each other near (0, …, 0) (within 0.15 per pixel).",
             lambda result: [len(result["lower"]["equal_near_zero"]) >= 2],
         ),
-        *claims.OF_THE_OTHERS,
+        claims.OUTSIDE,
+        claims.KEPT_DIRECTION,
     ),
     compare=figure2c.compare,
     compares_with=("figure2b",),

@@ -3,14 +3,15 @@
 from dataclasses import dataclass
 
 from gaussian_neurons.experiments import claims, layer, pictures
-from gaussian_neurons.experiments.experiment import Experiment, learned
+from gaussian_neurons.experiments.experiment import Experiment, filters_learned
 
-run, draw = layer.run, pictures.draw_filters
+run = layer.run
+draw = pictures.draw_filters
 
 
 @dataclass(frozen=True)
-class Config(layer.Layer):
-    """Figure 2's settings at half the width, on 1s."""
+class Config(layer.LayerConfig):
+    """Figure 2's settings with half the width, on images of 1s."""
 
     width: float = 0.5
     digits: tuple[int, ...] | None = (1,)
@@ -18,7 +19,7 @@ class Config(layer.Layer):
 
 EXPERIMENT = Experiment(
     name="figure2f",
-    title="from 1s only",
+    title="only images of 1s",
     config=Config(),
     run=run,
     draw=draw,
@@ -27,6 +28,6 @@ EXPERIMENT = Experiment(
     samples=1_000_000,
     prints="3 learned",
     published={"learned": 3},
-    quantities=(learned(3),),
-    claims=claims.OF_THE_OTHERS,
+    quantities=(filters_learned(3),),
+    claims=(claims.OUTSIDE, claims.KEPT_DIRECTION),
 )

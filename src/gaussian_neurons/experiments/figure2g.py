@@ -1,4 +1,4 @@
-"""Figure 2g: the neurons of 2f learn on from 2s. What they knew stays, and more comes."""
+"""Figure 2g: the neurons of 2f learn on from 2s. Their filters stay, and new ones are learned."""
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -7,21 +7,21 @@ import numpy as np
 
 from gaussian_neurons import GaussianNeurons
 from gaussian_neurons.experiments import claims, figure2f, layer, pictures, similarity
-from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result, learned
+from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result, filters_learned
 from gaussian_neurons.experiments.lab import Lab
 from gaussian_neurons.sampling import Stream
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-EXCLUSIVE = 0.25  # largest mean response to 1s, as a part of that to 2s, of a pattern that only the 2s have
-UNSEEN = 1 << 40  # a place in the streams that no learning comes to
-LOOKED_AT = 100_000  # samples of each digit
+EXCLUSIVE = 0.25  # largest ratio of the mean responses to 1s and to 2s of a pattern of the 2s only
+UNSEEN = 1 << 40  # a position in the streams that learning does not reach
+N_MEASURED = 100_000  # samples of each digit
 
 
 @dataclass(frozen=True)
 class Config(figure2f.Config):
-    """Figure 2f's settings, then the same on 2s."""
+    """Figure 2f's settings, then the same on images of 2s."""
 
     digits_after: tuple[int, ...] | None = (2,)
     n_samples_after: int = 1_000_000
@@ -33,17 +33,17 @@ def run(config: Config, seed: int, lab: Lab) -> Result:
     twos = replace(config, digits=config.digits_after).stream(lab.data, seed)
     model = lab.learn(config.neurons(seed), ones, config.n_samples, "as-2f")
     before = layer.facts(model)
-    after = layer.facts(lab.learn(model, twos, config.n_samples_after, "on"))
+    after = layer.facts(lab.learn(model, twos, config.n_samples_after, "after-2f"))
     return {**after, "at_2f": before, **kept_and_added(model, before, after, ones, twos)}
 
 
 def kept_and_added(
     model: GaussianNeurons, before: Result, after: Result, ones: Stream, twos: Stream
 ) -> Result:
-    """What became of the filters of the 1s, and whether the patterns of the new ones occur in 1s."""
+    """How the filters of the 1s changed, and whether the patterns of the new ones occur in 1s."""
     then, now = np.array(before["centers"]), np.array(after["centers"])
     known, knows = np.array(before["is_learned"], bool), np.array(after["is_learned"], bool)
-    to_ones, to_twos = (model.transform(s.seek(UNSEEN).read(LOOKED_AT)).mean(axis=0) for s in (ones, twos))
+    to_ones, to_twos = (model.transform(s.seek(UNSEEN).read(N_MEASURED)).mean(axis=0) for s in (ones, twos))
     moved, alike = similarity.distance(now, then), similarity.same(now, then)
     return {
         "kept": [
@@ -69,7 +69,7 @@ def kept_and_added(
 
 
 def draw(result: Result) -> "Figure":
-    """Before and after; filters that are new are pointed out."""
+    """The filters before and after; new ones are marked."""
     before = result["at_2f"]
     added: list[Any] = [filter["neuron"] for filter in result["added"]]
     return pictures.draw_panels(
@@ -82,13 +82,13 @@ def draw(result: Result) -> "Figure":
 
 
 def farthest(result: Result) -> float | None:
-    """The longest way that a filter of the 1s went."""
+    """The largest distance that a filter of the 1s moved."""
     return max((filter["distance"] for filter in result["kept"]), default=None)
 
 
 EXPERIMENT = Experiment(
     name="figure2g",
-    title="2f learned on from 2s: old filters stay",
+    title="2f, then 2s: old filters stay",
     config=Config(),
     run=run,
     draw=draw,
@@ -97,27 +97,28 @@ EXPERIMENT = Experiment(
     samples=2_000_000,
     prints="3 kept",
     published={"kept": 3},
-    note="The paper found 3 filters in the 1s. Teal: what the 2s added.",
+    note="The paper has 3 learned filters of the 1s. Teal frames mark the filters that the 2s added.",
     quantities=(
-        learned(),
+        filters_learned(),
         Quantity("filters of the 1s (2f)", lambda r: len(r["kept"]), 3),
-        Quantity("of them no longer alike", lambda r: sum(not f["same"] for f in r["kept"]), 0),
-        Quantity("farthest way of one, in a pixel", farthest, digits=3),
+        Quantity("of them, no longer the same", lambda r: sum(not f["same"] for f in r["kept"]), 0),
+        Quantity("largest movement of one, per pixel", farthest, digits=3),
         Quantity("filters added by the 2s", lambda r: len(r["added"])),
-        Quantity("of them in the 2s only", lambda r: sum(f["only_in_twos"] for f in r["added"])),
+        Quantity("of them, patterns of the 2s only", lambda r: sum(f["only_in_twos"] for f in r["added"])),
     ),
     claims=(
         Claim(
-            "Each filter of the 1s is largely similar after the 2s (up to 0.2), and learned still.",
+            "Each filter of the 1s is largely similar after the 2s (within 0.2) and still learned.",
             lambda r: [f["same"] and f["still_learned"] for f in r["kept"]],
         ),
         Claim("Additional filters were learned.", lambda r: [len(r["added"]) > 0]),
         Claim(
-            "They are mainly of patterns that only the 2s have (1s get a quarter of the response or less).",
+            "Most of them are patterns of the 2s only (at most a quarter of the response for 1s).",
             lambda r: (
                 [2 * sum(f["only_in_twos"] for f in r["added"]) > len(r["added"])] if r["added"] else []
             ),
         ),
-        *claims.OF_THE_OTHERS,
+        claims.OUTSIDE,
+        claims.KEPT_DIRECTION,
     ),
 )

@@ -10,7 +10,7 @@ import numpy as np
 
 from gaussian_neurons.clustering.diagnosis import domain_distance
 from gaussian_neurons.experiments import layer, pictures
-from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result, compared
+from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result, comparison
 from gaussian_neurons.experiments.lab import Lab
 from gaussian_neurons.sampling import Patches
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Config:
-    """As many patches as 2a, all at once."""
+    """As many patches as 2a, in one batch."""
 
     n_samples: int = 1_000_000
     size: int = 5
     n_clusters: int = 16
-    scikit_learn: str = version("scikit-learn")  # whose k-means it is
+    scikit_learn: str = version("scikit-learn")  # the version of its k-means
 
 
 def run(config: Config, seed: int, lab: Lab) -> Result:
@@ -35,9 +35,9 @@ def run(config: Config, seed: int, lab: Lab) -> Result:
 
     patches = Patches(lab.data.images, config.size, seed, dtype=np.float64).read(config.n_samples)
     begin = time.perf_counter()
-    with threadpool_limits(1):  # sums in the same order however many cores there are
+    with threadpool_limits(1):  # the order of sums must not depend on the number of cores
         found = KMeans(config.n_clusters, n_init=1, random_state=seed).fit(patches)
-    lab.count(config.n_samples, time.perf_counter() - begin)
+    lab.record(config.n_samples, time.perf_counter() - begin)
     centers = found.cluster_centers_
     corner = np.ones(centers.shape[1])
     return {
@@ -52,23 +52,23 @@ def run(config: Config, seed: int, lab: Lab) -> Result:
 
 
 def draw(result: Result) -> "Figure":
-    """The means of the clusters."""
-    return pictures.draw_panels(result, [pictures.Panel(f"{result['learned']} clusters, as told", result)])
+    """The centers of the clusters."""
+    return pictures.draw_panels(result, [pictures.Panel(f"{result['learned']} clusters, as given", result)])
 
 
 def compare(result: Result, others: Mapping[str, Result]) -> Result:
-    """How many filters the rule learned by itself with the same seed."""
+    """The number of filters that neurons learned with the same seed."""
     return {"learned_by_the_rule": {name: other["learned"] for name, other in others.items()}}
 
 
 def fewer(result: Result) -> list[bool]:
-    """Whether the rule found fewer, for each figure there is."""
-    return [count < result["learned"] for count in (compared(result, "learned_by_the_rule") or {}).values()]
+    """For each figure compared with, whether neurons learned fewer filters."""
+    return [count < result["learned"] for count in (comparison(result, "learned_by_the_rule") or {}).values()]
 
 
 def in_2b(result: Result) -> float | None:
-    """Filters that the rule learned with 2a's width and inhibition."""
-    count: float | None = (compared(result, "learned_by_the_rule") or {}).get("figure2b")
+    """The number of filters that neurons learned in 2b."""
+    count: float | None = (comparison(result, "learned_by_the_rule") or {}).get("figure2b")
     return count
 
 
@@ -84,13 +84,11 @@ EXPERIMENT = Experiment(
     prints="16",
     published={"learned": 16},
     quantities=(
-        Quantity("clusters, as told", lambda result: result["learned"], 16),
-        Quantity("filters that the rule learned by itself in 2b", in_2b, 8),
-        Quantity("passes over the patches", lambda result: result["passes"]),
+        Quantity("clusters, as given", lambda result: result["learned"], 16),
+        Quantity("filters learned by neurons in 2b", in_2b, 8),
+        Quantity("iterations over the patches", lambda result: result["passes"]),
     ),
-    claims=(
-        Claim("The learning rule does not learn as many from such small patches (2b, 2c and 2d).", fewer),
-    ),
+    claims=(Claim("The learning rule learns fewer filters from such small patches (2b, 2c and 2d).", fewer),),
     compare=compare,
     compares_with=("figure2b", "figure2c", "figure2d"),
 )

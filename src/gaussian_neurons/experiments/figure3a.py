@@ -1,19 +1,27 @@
-"""Figure 3a: patches of 9 x 9, with the width that the width equation gives."""
+"""Figure 3a: patches of 9 x 9, with the width from the width equation."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gaussian_neurons.experiments import layer, pictures
-from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result, compared, learned
+from gaussian_neurons.experiments.experiment import (
+    Claim,
+    Experiment,
+    Quantity,
+    Result,
+    comparison,
+    filters_learned,
+)
 from gaussian_neurons.theory import equivalent_width
 
-run, draw = layer.run, pictures.draw_filters
+run = layer.run
+draw = pictures.draw_filters
 
-ROUGHLY = 3  # filters more or fewer that are still "roughly the same number"
+ROUGHLY = 3  # largest difference for "roughly the same number" of filters
 
 
 @dataclass(frozen=True)
-class Config(layer.Layer):
+class Config(layer.LayerConfig):
     """D = 9 x 9, N = 10^7; K as in Figure 2."""
 
     n_samples: int = 10_000_000
@@ -23,33 +31,33 @@ class Config(layer.Layer):
 
 
 def compare(result: Result, others: Mapping[str, Result]) -> Result:
-    """How many filters more than Figure 2d, and than the other of Figure 3, with the same seed."""
+    """The number of learned filters minus those of 2d and of the other Figure 3 with the same seed."""
     return {"more_than": {name: result["learned"] - other["learned"] for name, other in others.items()}}
 
 
 def more_than_2d(result: Result) -> float | None:
-    """How many filters more than 2d, where that is there."""
-    count: float | None = (compared(result, "more_than") or {}).get("figure2d")
+    """The number of learned filters minus that of 2d, if there is a result of 2d."""
+    count: float | None = (comparison(result, "more_than") or {}).get("figure2d")
     return count
 
 
 def roughly_as_many(result: Result) -> list[bool]:
-    """Whether there are about as many as in 2d, and as in the other of Figure 3."""
-    return [abs(more) <= ROUGHLY for more in (compared(result, "more_than") or {}).values()]
+    """Whether about as many filters are learned as in 2d and as in the other Figure 3."""
+    return [abs(more) <= ROUGHLY for more in (comparison(result, "more_than") or {}).values()]
 
 
 QUANTITIES = (
-    learned(),
-    Quantity("difference to 2d with the same seed", more_than_2d),
-    Quantity("neurons at a place with another", lambda result: len(result["twins"])),
+    filters_learned(),
+    Quantity("difference from 2d with the same seed", more_than_2d),
+    Quantity("neurons with the center of another", lambda result: len(result["twins"])),
 )
 CLAIMS = (
     Claim(
-        f"Roughly as many filters as 2d, and as the other of Figure 3 (up to {ROUGHLY} more or fewer).",
+        f"Roughly as many filters as in 2d and in the other part of Figure 3 (within {ROUGHLY}).",
         roughly_as_many,
     ),
 )
-NOTE = "There can be no more than K = 16. That the filters are more rounded than 2's is left to the eye."
+NOTE = "The limit is K = 16. The paper also says that the filters are rounder than in Figure 2."
 
 EXPERIMENT = Experiment(
     name="figure3a",

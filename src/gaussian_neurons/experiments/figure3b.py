@@ -1,4 +1,4 @@
-"""Figure 3b: patches of 13 x 13, with the width that the width equation gives."""
+"""Figure 3b: patches of 13 x 13, with the width from the width equation."""
 
 from dataclasses import dataclass
 
@@ -6,11 +6,12 @@ from gaussian_neurons.experiments import figure3a, layer, pictures
 from gaussian_neurons.experiments.experiment import Experiment, Quantity
 from gaussian_neurons.theory import equivalent_width
 
-run, draw = layer.run, pictures.draw_filters
+run = layer.run
+draw = pictures.draw_filters
 
 
 @dataclass(frozen=True)
-class Config(layer.Layer):
+class Config(layer.LayerConfig):
     """D = 13 x 13, N = 10^7; K as in Figure 2."""
 
     n_samples: int = 10_000_000

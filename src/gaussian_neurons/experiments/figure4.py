@@ -5,17 +5,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from gaussian_neurons.experiments import layer, pictures
-from gaussian_neurons.experiments.experiment import Claim, Experiment, Result, learned
+from gaussian_neurons.experiments.experiment import Claim, Experiment, Result, filters_learned
 from gaussian_neurons.experiments.lab import Lab
 
 draw = pictures.draw_filters
 
-GREY = 0.06  # largest mean spread among the channels of a pixel in a filter without colour
-EVEN = 0.06  # largest standard deviation over the pixels in a filter of one colour
+GREY = 0.06  # largest mean range of the channels of a pixel in a grey filter
+UNIFORM = 0.06  # largest standard deviation over the pixels of a uniform filter
 
 
 @dataclass(frozen=True)
-class Config(layer.Layer):
+class Config(layer.LayerConfig):
     """The paper's settings for CIFAR-10."""
 
     n_samples: int = 10_000_000
@@ -25,31 +25,31 @@ class Config(layer.Layer):
 
 
 def run(config: Config, seed: int, lab: Lab) -> Result:
-    """Learn, and sort the filters by what they show."""
+    """Learn, and classify the filters."""
     found = layer.facts(layer.learn(config, seed, lab))
     return {**found, "kinds": kinds(found, config.size)}
 
 
 def kinds(found: Result, size: int) -> Result:
-    """The learned filters, counting from 0, that are grey edges, or even patches bluish or greenish."""
+    """The indices of learned filters that are grey edges, uniform and bluish, or uniform and greenish."""
     patches = np.array(found["centers"]).reshape(-1, size * size, 3)
     learned = np.array(found["is_learned"], bool)
     colour = (patches.max(axis=2) - patches.min(axis=2)).mean(axis=1)
-    uneven = patches.mean(axis=2).std(axis=1)
+    contrast = patches.mean(axis=2).std(axis=1)
     red, green, blue = patches.mean(axis=1).T
-    even = learned & (uneven <= EVEN)
+    uniform = learned & (contrast <= UNIFORM)
     return {
-        "grey_edges": np.flatnonzero(learned & (uneven > EVEN) & (colour <= GREY)).tolist(),
-        "sky": np.flatnonzero(even & (colour > GREY) & (blue > green) & (green > red)).tolist(),
-        "grass": np.flatnonzero(even & (colour > GREY) & (green > blue) & (green >= red)).tolist(),
+        "grey_edges": np.flatnonzero(learned & (contrast > UNIFORM) & (colour <= GREY)).tolist(),
+        "sky": np.flatnonzero(uniform & (colour > GREY) & (blue > green) & (green > red)).tolist(),
+        "grass": np.flatnonzero(uniform & (colour > GREY) & (green > blue) & (green >= red)).tolist(),
     }
 
 
 def _some(kind: str) -> Claim:
     texts = {
-        "sky": "Some filters can detect patches of sky: bluish, even (up to 0.06 over the pixels).",
-        "grass": "Some filters can detect patches of grass: greenish, even.",
-        "grey_edges": "Some of the edge detecting filters are grey (up to 0.06 over the channels).",
+        "sky": "Some filters can detect patches of sky: uniform (within 0.06 over the pixels) and bluish.",
+        "grass": "Some filters can detect patches of grass: uniform and greenish.",
+        "grey_edges": "Some of the edge detecting filters are grey (within 0.06 over the channels).",
     }
     return Claim(texts[kind], lambda result: [len(result["kinds"][kind]) > 0])
 
@@ -67,7 +67,7 @@ EXPERIMENT = Experiment(
     samples=10_000_000,
     prints="49 learned",
     published={"learned": 49},
-    quantities=(learned(49),),
+    quantities=(filters_learned(49),),
     claims=(
         Claim(
             "All filters except one learned patterns.",

@@ -1,10 +1,10 @@
-"""Figure 5a: nine neurons with fixed widths: 4 as the text has it, and 6 as the caption has it."""
+"""Figure 5a: nine neurons with a fixed width: 4 as in the text, and 6 as in the caption."""
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from gaussian_neurons.experiments import layer, pictures
-from gaussian_neurons.experiments.experiment import Experiment, Quantity, Result, learned
+from gaussian_neurons.experiments.experiment import Experiment, Quantity, Result, filters_learned
 from gaussian_neurons.experiments.lab import Lab
 
 if TYPE_CHECKING:
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Config(layer.Layer):
+class Config(layer.LayerConfig):
     """Figure 5's settings without width updates."""
 
     n_samples: int = 10_000_000
@@ -29,7 +29,7 @@ def run(config: Config, seed: int, lab: Lab) -> Result:
 
 
 def draw(result: Result) -> "Figure":
-    """Both widths."""
+    """The filters of both widths."""
     config = result["config"]
     return pictures.draw_panels(
         result,
@@ -55,8 +55,8 @@ EXPERIMENT = Experiment(
     prints="3 learned",
     published={"learned": 3},
     quantities=(
-        replace(learned(3), label="filters learned at σ = 4"),
-        Quantity("filters learned at σ = 6", lambda result: result["caption"]["learned"], 3),
+        replace(filters_learned(3), label="learned filters at σ = 4"),
+        Quantity("learned filters at σ = 6", lambda result: result["caption"]["learned"], 3),
     ),
-    note="The text gives σ = 4, the caption σ = 6; the count of 3 is the caption's.",
+    note="The text gives σ = 4, the caption σ = 6; the caption gives the count of 3.",
 )

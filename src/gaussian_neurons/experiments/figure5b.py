@@ -1,15 +1,16 @@
-"""Figure 5b: nine neurons with fixed, large widths."""
+"""Figure 5b: nine neurons with a fixed, large width."""
 
 from dataclasses import dataclass
 
 from gaussian_neurons.experiments import layer, pictures
-from gaussian_neurons.experiments.experiment import Experiment, learned
+from gaussian_neurons.experiments.experiment import Experiment, filters_learned
 
-run, draw = layer.run, pictures.draw_filters
+run = layer.run
+draw = pictures.draw_filters
 
 
 @dataclass(frozen=True)
-class Config(layer.Layer):
+class Config(layer.LayerConfig):
     """Figure 5's settings without width updates."""
 
     n_samples: int = 10_000_000
@@ -28,5 +29,5 @@ EXPERIMENT = Experiment(
     samples=10_000_000,
     prints="2 learned",
     published={"learned": 2},
-    quantities=(learned(2),),
+    quantities=(filters_learned(2),),
 )

@@ -1,4 +1,4 @@
-"""Figure 5c: nine neurons that adapt their widths, from 6; 5d and 5e start elsewhere and should end alike."""
+"""Figure 5c: nine neurons adapt their widths from 6. 5d and 5e start from other widths and should agree."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gaussian_neurons.experiments import layer, pictures, similarity
-from gaussian_neurons.experiments.experiment import Claim, Experiment, Result, compared, learned
+from gaussian_neurons.experiments.experiment import Claim, Experiment, Result, comparison, filters_learned
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 run = layer.run
 
-ALIKE = 0.1  # largest difference of two widths that pass for one, as a part of the larger
-LEFT = 0.9  # of the starting width: where a width has left its start
+ALIKE = 0.1  # largest relative difference of two widths that count as the same
+REDUCED = 0.9  # largest ratio to the starting width of a width that was reduced
 STARTS = {"figure5c": 6.0, "figure5d": 10.0, "figure5e": 14.0}
 
 
 @dataclass(frozen=True)
-class Config(layer.Layer):
+class Config(layer.LayerConfig):
     """Figure 5's settings with width updates, on neighbourhoods with noise 0.1."""
 
     n_samples: int = 10_000_000
@@ -31,26 +31,26 @@ class Config(layer.Layer):
 
 
 def learned_widths(result: Result) -> list[float]:
-    """The widths of the neurons that learned, in order of size."""
+    """The widths of the learned neurons, sorted."""
     return sorted(width for width, it in zip(result["widths"], result["is_learned"], strict=True) if it)
 
 
 def compare(result: Result, others: Mapping[str, Result]) -> Result:
-    """Whether the same filters and widths came from the other starts with the same seed."""
-    return {"other_starts": {name: alike(result, other) for name, other in others.items()}}
+    """Whether the other starting widths led to the same filters and widths with the same seed."""
+    return {"other_starts": {name: compare_learned(result, other) for name, other in others.items()}}
 
 
-def alike(one: Result, other: Result) -> Result:
-    """The learned filters of two results, pair by pair."""
-    places_of = [layer.learned_centers(result) for result in (one, other)]
+def compare_learned(one: Result, other: Result) -> Result:
+    """The learned filters and widths of two results, compared in pairs."""
+    centers_of = [layer.learned_centers(result) for result in (one, other)]
     widths_of = [np.array(result["widths"])[np.array(result["is_learned"], bool)] for result in (one, other)]
-    first, second = similarity.paired(*places_of)
-    apart = similarity.distance(places_of[0][first], places_of[1][second])
+    first, second = similarity.paired(*centers_of)
+    apart = similarity.distance(centers_of[0][first], centers_of[1][second])
     widths = widths_of[0][first], widths_of[1][second]
     unlike = np.abs(widths[0] - widths[1]) / np.maximum(*widths)
-    as_many = len(places_of[0]) == len(places_of[1])
+    as_many = len(centers_of[0]) == len(centers_of[1])
     return {
-        "something_learned": max(map(len, places_of)) > 0,
+        "something_learned": max(map(len, centers_of)) > 0,
         "as_many": as_many,
         "distances": layer.rounded(apart),
         "width_differences": layer.rounded(unlike),
@@ -60,7 +60,7 @@ def alike(one: Result, other: Result) -> Result:
 
 
 def draw(result: Result) -> "Figure":
-    """The filters, with the widths of the learned ones."""
+    """The filters, and the widths of the learned ones."""
     widths = ", ".join(f"{width:.1f}" for width in learned_widths(result))
     start = result["config"]["width"]
     title = f"σ from {start:g}: {pictures.summary(result)}\nwidths {widths or '-'}"
@@ -68,36 +68,36 @@ def draw(result: Result) -> "Figure":
 
 
 def same_from_other_starts(what: str, how: str) -> Claim:
-    """The claim that other starting widths lead to the same filters, or widths."""
+    """The claim that other starting widths lead to the same filters or widths."""
     return Claim(
-        f"The starts of 5c, 5d and 5e lead to as many filters, with similar {what} ({how}).",
+        f"The starting widths of 5c, 5d and 5e lead to equally many filters with similar {what} ({how}).",
         lambda result: [
             other[f"same_{what}"]
-            for other in (compared(result, "other_starts") or {}).values()
+            for other in (comparison(result, "other_starts") or {}).values()
             if other["something_learned"]
         ],
     )
 
 
-def left_its_start(result: Result) -> list[bool]:
-    """For each neuron, whether its width has shrunk."""
-    return [width <= LEFT * result["config"]["width"] for width in result["widths"]]
+def is_reduced(result: Result) -> list[bool]:
+    """For each neuron, whether its width was reduced."""
+    return [width <= REDUCED * result["config"]["width"] for width in result["widths"]]
 
 
-def told_by_its_width(result: Result) -> list[bool]:
-    """For each neuron, whether its width tells what its place does."""
-    return [left == it for left, it in zip(left_its_start(result), result["is_learned"], strict=True)]
+def width_shows_learned(result: Result) -> list[bool]:
+    """For each neuron, whether its width is reduced if and only if it learned."""
+    return [reduced == it for reduced, it in zip(is_reduced(result), result["is_learned"], strict=True)]
 
 
 CLAIMS = (
-    same_from_other_starts("filters", "up to 0.2 in a pixel"),
-    same_from_other_starts("widths", "up to a tenth"),
-    Claim("Neurons that learned can be told by their widths, now below 0.9 of the start.", told_by_its_width),
+    same_from_other_starts("filters", "within 0.2 per pixel"),
+    same_from_other_starts("widths", "within a tenth"),
+    Claim("Widths tell which neurons learned: those below 0.9 of the starting width.", width_shows_learned),
 )
 
 
 def others_than(name: str) -> tuple[str, ...]:
-    """The other starts."""
+    """The figures with other starting widths."""
     return tuple(other for other in STARTS if other != name)
 
 
@@ -112,7 +112,7 @@ EXPERIMENT = Experiment(
     samples=10_000_000,
     prints="like 5d",
     published={"like": "figure5d"},
-    quantities=(learned(),),
+    quantities=(filters_learned(),),
     claims=CLAIMS,
     compare=compare,
     compares_with=others_than("figure5c"),

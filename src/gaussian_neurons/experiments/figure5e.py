@@ -1,4 +1,4 @@
-"""Figure 5e: nine neurons that adapt their widths, from 14."""
+"""Figure 5e: nine neurons adapt their widths from 14."""
 
 from dataclasses import dataclass, replace
 
@@ -7,12 +7,13 @@ from gaussian_neurons.experiments import figure5c
 
 @dataclass(frozen=True)
 class Config(figure5c.Config):
-    """Figure 5c's settings from another start."""
+    """Figure 5c's settings with another starting width."""
 
     width: float = figure5c.STARTS["figure5e"]
 
 
-run, draw = figure5c.run, figure5c.draw
+run = figure5c.run
+draw = figure5c.draw
 
 EXPERIMENT = replace(
     figure5c.EXPERIMENT,

@@ -1,4 +1,4 @@
-"""Figure 5f: fifty neurons on colour patches that adapt their widths, from 10."""
+"""Figure 5f: fifty neurons on colour patches adapt their widths from 10."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,11 +6,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from gaussian_neurons.experiments import figure4, figure5c, pictures
-from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result, compared, learned
+from gaussian_neurons.experiments.experiment import (
+    Claim,
+    Experiment,
+    Quantity,
+    Result,
+    comparison,
+    filters_learned,
+)
 
-run, draw = figure4.run, pictures.draw_filters
+run = figure4.run
+draw = pictures.draw_filters
 
-ALMOST = 3  # filters fewer or more that are still "almost the same number"
+ALMOST = 3  # largest difference for "almost the same number" of filters
 
 
 @dataclass(frozen=True)
@@ -23,13 +31,13 @@ class Config(figure4.Config):
 
 
 def compare(result: Result, others: Mapping[str, Result]) -> Result:
-    """How many filters more than Figure 4 with the same seed."""
+    """The number of learned filters minus that of Figure 4 with the same seed."""
     return {"more_than_4": result["learned"] - others["figure4"]["learned"]}
 
 
 def almost_as_many(result: Result, twins: bool) -> list[bool]:
-    """Whether there are almost as many as in Figure 4, neurons at equal places counted once or each."""
-    difference = compared(result, "more_than_4")
+    """Whether almost as many filters are learned as in Figure 4, with or without twins."""
+    difference = comparison(result, "more_than_4")
     if difference is None:
         return []
     more = result["learned_with_twins"] - result["learned"] if twins else 0
@@ -37,14 +45,14 @@ def almost_as_many(result: Result, twins: bool) -> list[bool]:
 
 
 def reduced(result: Result) -> list[bool]:
-    """For each neuron that learned, whether its width has shrunk."""
+    """For each learned neuron, whether its width was reduced."""
     return [
-        left for left, it in zip(figure5c.left_its_start(result), result["is_learned"], strict=True) if it
+        reduced for reduced, it in zip(figure5c.is_reduced(result), result["is_learned"], strict=True) if it
     ]
 
 
 def median_width(result: Result) -> float | None:
-    """The middle one of the learned widths."""
+    """The median of the learned widths."""
     widths = figure5c.learned_widths(result)
     return float(np.median(widths)) if widths else None
 
@@ -58,29 +66,31 @@ EXPERIMENT = Experiment(
     data="cifar10",
     seconds=94,
     samples=10_000_000,
-    prints="almost as 4",
+    prints="almost like 4",
     published={"learned": "almost as in figure4"},
-    note="Widths shrink here also where nothing was learned: they do not tell the learned ones apart.",
+    note="Widths are also reduced for neurons that learned nothing. They do not show which neurons learned.",
     quantities=(
-        learned(),
+        filters_learned(),
         Quantity(
-            "neurons on learned patterns, equal ones counted each",
+            "learned filters, including equal ones",
             lambda result: result["learned_with_twins"],
         ),
-        Quantity("difference to Figure 4 with the same seed", lambda result: compared(result, "more_than_4")),
-        Quantity("median width of the learned", median_width, digits=2),
-        Quantity("neurons whose width left its start", lambda result: sum(figure5c.left_its_start(result))),
+        Quantity(
+            "difference from Figure 4 with the same seed", lambda result: comparison(result, "more_than_4")
+        ),
+        Quantity("median width of the learned neurons", median_width, digits=2),
+        Quantity("neurons with a reduced width", lambda result: sum(figure5c.is_reduced(result))),
     ),
     claims=(
         Claim(
-            f"Almost as many filters as Figure 4 (up to {ALMOST} fewer or more).",
+            f"Almost as many filters as in Figure 4 (within {ALMOST}).",
             lambda result: almost_as_many(result, twins=False),
         ),
         Claim(
-            "The same, with neurons at equal places counted each.",
+            "The same if neurons with equal centers are counted separately.",
             lambda result: almost_as_many(result, twins=True),
         ),
-        Claim("The widths of the learned filters were reduced (to 0.9 or less).", reduced),
+        Claim("The widths of the learned filters were reduced (to 0.9 of the start or less).", reduced),
     ),
     compare=compare,
     compares_with=("figure4",),

@@ -1,16 +1,17 @@
-"""Where an experiment learns: its data, its checkpoints, its clock, and who is told how far it is."""
+"""Lab: the data, checkpoints, clock, progress reports and backend of a running experiment."""
 
 import json
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from gaussian_neurons import GaussianNeurons
 from gaussian_neurons.datasets import ImageSet
 from gaussian_neurons.sampling import Stream
 
-WORK = 2e10  # pairs times dimensions between two checkpoints: under a second
+WORK = 2e10  # pairs of neurons times dimensions between two checkpoints: less than a second
 CLOCK = "seconds.json"
 MOST, LEAST = 500_000, 20_000  # samples between two checkpoints
 
@@ -20,57 +21,62 @@ class Lab:
 
     Parameters
     ----------
-    data : the images, where it needs some
-    keep : a folder for checkpoints, from which the same run carries on after a kill; None keeps nothing
-    tell : called now and then with the samples learned so far and the neurons that have learned
+    data : the images, if the experiment needs them
+    checkpoints : a folder from which the same run resumes after a kill; None writes no checkpoints
+    on_progress : called with the number of samples and of learned neurons so far
+    backend : the `backend` of every model that learns here
     """
 
     def __init__(
         self,
         data: ImageSet | None = None,
-        keep: Path | None = None,
-        tell: Callable[[int, int], None] | None = None,
+        checkpoints: Path | None = None,
+        on_progress: Callable[[int, int], None] | None = None,
+        backend: Any = "auto",
     ) -> None:
-        self._data, self._keep, self._tell = data, keep, tell
-        self.samples, self.seconds = 0, 0.0  # learned so far, and the time that took
-        self._earlier: dict[str, float] = {}  # stage → seconds that it took before a kill
-        if keep is not None:
-            keep.mkdir(parents=True, exist_ok=True)
-            with suppress(OSError, ValueError):  # none yet, or killed while it was written
-                self._earlier = json.loads((keep / CLOCK).read_text())
+        self._data, self._checkpoints, self._on_progress = data, checkpoints, on_progress
+        self._backend = backend
+        self.samples, self.seconds = 0, 0.0  # learned so far, and how long that took
+        self._stage_seconds: dict[str, float] = {}  # includes the time before a kill
+        if checkpoints is not None:
+            checkpoints.mkdir(parents=True, exist_ok=True)
+            with suppress(OSError, ValueError):  # absent, or incomplete after a kill
+                self._stage_seconds = json.loads((checkpoints / CLOCK).read_text())
 
     @property
     def data(self) -> ImageSet:
         """The images."""
         if self._data is None:
-            raise ValueError("this experiment learns from images: give Lab some, Lab(mnist()).")
+            raise ValueError("this experiment needs images. Pass them to Lab, for example Lab(mnist()).")
         return self._data
 
     def learn(self, model: GaussianNeurons, stream: Stream, n_samples: int, stage: str) -> GaussianNeurons:
-        """Let a model learn from a stream; a stage that was done before a kill is not done again."""
-        done, spent, begin = self.samples, self.seconds, time.perf_counter()
-        earlier = self._earlier.get(stage, 0.0)
+        """Let a model learn from a stream; after a kill, a finished stage is loaded from its checkpoint."""
+        samples, seconds, begin = self.samples, self.seconds, time.perf_counter()
+        earlier = self._stage_seconds.get(stage, 0.0)
         every = int(min(MOST, max(LEAST, WORK / (model.n_neurons**2 * (stream.n_features or 1)))))
-        self.samples, self.seconds = done + n_samples, spent + earlier  # where all of it was done before
+        self.samples, self.seconds = samples + n_samples, seconds + earlier  # if the stage is finished
 
-        def mark(model: GaussianNeurons, taken: int) -> None:
-            seconds = earlier + time.perf_counter() - begin
-            self.samples, self.seconds = done + taken, spent + seconds
-            self._keep_time(stage, seconds)
-            if self._tell is not None:
-                self._tell(self.samples, model.n_clusters_)
+        def on_chunk(model: GaussianNeurons, taken: int) -> None:
+            spent = earlier + time.perf_counter() - begin
+            self.samples, self.seconds = samples + taken, seconds + spent
+            self._store_seconds(stage, spent)
+            if self._on_progress is not None:
+                self._on_progress(self.samples, model.n_clusters_)
 
-        checkpoint = None if self._keep is None else self._keep / f"{stage}.safetensors"
-        model.learn(stream, n_samples, progress=False, checkpoint=checkpoint, every=every, callback=mark)
+        if self._backend != "auto":
+            model.set_params(backend=self._backend)
+        checkpoint = None if self._checkpoints is None else self._checkpoints / f"{stage}.safetensors"
+        model.learn(stream, n_samples, progress=False, checkpoint=checkpoint, every=every, callback=on_chunk)
         return model
 
-    def _keep_time(self, stage: str, seconds: float) -> None:
-        self._earlier[stage] = seconds
-        if self._keep is not None:
-            (self._keep / CLOCK).write_text(json.dumps(self._earlier))
+    def _store_seconds(self, stage: str, seconds: float) -> None:
+        self._stage_seconds[stage] = seconds
+        if self._checkpoints is not None:
+            (self._checkpoints / CLOCK).write_text(json.dumps(self._stage_seconds))
 
-    def count(self, samples: int, seconds: float) -> None:
-        """Say that samples were learned from by other means than `learn`."""
+    def record(self, samples: int, seconds: float) -> None:
+        """Count samples that were learned without `learn`."""
         self.samples, self.seconds = self.samples + samples, self.seconds + seconds
-        if self._tell is not None:
-            self._tell(self.samples, 0)
+        if self._on_progress is not None:
+            self._on_progress(self.samples, 0)

@@ -1,4 +1,4 @@
-"""One layer of neurons that learns from image patches, as most of the paper's experiments do."""
+"""One layer of neurons that learns from image patches, as in most of the paper's experiments."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -17,8 +17,8 @@ Array = NDArray[Any]
 
 
 @dataclass(frozen=True)
-class Layer:
-    """The paper's K, sigma, lambda, eta_mu, eta_sigma and N, and what the samples are."""
+class LayerConfig:
+    """The paper's K, sigma, lambda, eta_mu, eta_sigma and N, and the kind of samples."""
 
     n_samples: int = 1_000_000
     n_neurons: int = 16
@@ -27,12 +27,12 @@ class Layer:
     inhibition: float = 0.5
     learning_rate: float = 0.1
     width_learning_rate: float = 0.0
-    repulsion_every: int = 1  # r; the paper knows no other
-    noise: float | None = None  # standard deviation; samples are then neighbourhoods with widths of their own
-    digits: tuple[int, ...] | None = None  # only images of these classes
+    repulsion_every: int = 1  # the paper has no other value
+    noise: float | None = None  # standard deviation; if given, samples are neighbourhoods with sample widths
+    digits: tuple[int, ...] | None = None  # the classes of the images; None uses all
 
     def neurons(self, seed: int) -> GaussianNeurons:
-        """Neurons before the first sample: centers uniform on [0, 1]^D."""
+        """A model before its first sample, with centers uniform on [0, 1]^D."""
         return GaussianNeurons(
             self.n_neurons,
             width=self.width,
@@ -45,31 +45,31 @@ class Layer:
         )
 
     def stream(self, data: ImageSet, seed: int) -> Stream:
-        """The samples."""
-        chosen: dict[str, Any] = {}
+        """The stream of samples."""
+        classes: dict[str, Any] = {}
         if self.digits is not None:
-            chosen = {"labels": data.labels, "classes": self.digits}
+            classes = {"labels": data.labels, "classes": self.digits}
         if self.noise is None:
-            return Patches(data.images, self.size, seed, **chosen)
-        return Neighbourhoods(data.images, self.size, self.noise, seed, **chosen)
+            return Patches(data.images, self.size, seed, **classes)
+        return Neighbourhoods(data.images, self.size, self.noise, seed, **classes)
 
 
-def learn(config: Layer, seed: int, lab: Lab, stage: str = "layer") -> GaussianNeurons:
-    """Learn as configured, from the start."""
+def learn(config: LayerConfig, seed: int, lab: Lab, stage: str = "layer") -> GaussianNeurons:
+    """A new model that learned from `config.n_samples` samples."""
     return lab.learn(config.neurons(seed), config.stream(lab.data, seed), config.n_samples, stage)
 
 
-def run(config: Layer, seed: int, lab: Lab) -> Result:
-    """Learn, and say what was learned."""
+def run(config: LayerConfig, seed: int, lab: Lab) -> Result:
+    """Learn, and describe the neurons."""
     return facts(learn(config, seed, lab))
 
 
 def facts(model: GaussianNeurons) -> Result:
-    """The neurons as they are now, for a result file."""
+    """The current neurons of a model, for a result file."""
     diagnosis = model.diagnosis_
     return {
         "learned": int(diagnosis.learned.sum()),
-        "learned_with_twins": int(_with_twins(diagnosis).sum()),
+        "learned_with_twins": int(_learned_or_twin(diagnosis).sum()),
         "is_learned": diagnosis.learned.tolist(),
         "domain_distance": rounded(diagnosis.domain_distance),
         "cosine": rounded(diagnosis.cosine),
@@ -81,8 +81,8 @@ def facts(model: GaussianNeurons) -> Result:
     }
 
 
-def _with_twins(diagnosis: Diagnosis) -> NDArray[np.bool_]:
-    """The neurons that learned, and those that sit on the same places."""
+def _learned_or_twin(diagnosis: Diagnosis) -> NDArray[np.bool_]:
+    """Which neurons learned, or have the same center as one that learned, (K,)."""
     found: NDArray[np.bool_] = diagnosis.learned | diagnosis.learned[diagnosis.twin_of] & (
         diagnosis.twin_of >= 0
     )
@@ -90,11 +90,11 @@ def _with_twins(diagnosis: Diagnosis) -> NDArray[np.bool_]:
 
 
 def rounded(values: Array) -> Any:
-    """Numbers of an array as JSON has them, to six digits: all that float32 is good for."""
+    """An array as nested lists for JSON, rounded to the six digits that float32 provides."""
     return np.vectorize(lambda value: float(f"{value:.6g}"), otypes=[float])(values).tolist()
 
 
 def learned_centers(result: Result) -> Array:
-    """The filters that were learned, (learned, D)."""
+    """The centers of the learned neurons, (learned, D)."""
     found: Array = np.array(result["centers"])[np.array(result["is_learned"], bool)]
     return found

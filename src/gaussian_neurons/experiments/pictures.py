@@ -1,4 +1,4 @@
-"""The paper's pictures: grids of numbered filters side by side, with one colour bar."""
+"""Pictures like the paper's: grids of numbered filters side by side, with one colour bar."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 CELL = 0.62  # inches for one filter
-ROOM_FOR_A_TITLE = 0.62  # inches
+TITLE_HEIGHT = 0.62  # inches
 
 
 @dataclass(frozen=True)
@@ -23,23 +23,23 @@ class Panel:
     """One grid of filters."""
 
     title: str
-    layer: Result  # centers and is_learned, as `layer.facts` has them
-    numbers: Sequence[int] | None = None  # of the filters, where they are not 1 to K
-    marked: Sequence[int] = ()  # filters to be pointed out, counting from 0
+    layer: Result  # centers and is_learned, as in `layer.facts`
+    numbers: Sequence[int] | None = None  # of the filters; None numbers them 1 to K
+    marked: Sequence[int] = ()  # indices of filters with another frame
 
 
 def draw_filters(result: Result) -> "Figure":
-    """One grid: the filters of a result."""
+    """The filters of a result as one grid."""
     return draw_panels(result, [Panel(summary(result), result)])
 
 
 def summary(layer: Result) -> str:
-    """How many of how many learned."""
+    """The number of learned neurons, of how many."""
     return f"{layer['learned']} of {len(layer['centers'])} learned"
 
 
 def draw_panels(result: Result, panels: Sequence[Panel]) -> "Figure":
-    """Grids side by side, all with the settings' patch size, over one line about the data."""
+    """Grids side by side above a line about the data."""
     from matplotlib.figure import Figure
 
     shape = patch_shape(result)
@@ -48,7 +48,7 @@ def draw_panels(result: Result, panels: Sequence[Panel]) -> "Figure":
         -(-len(panel.layer["centers"]) // columns) for panel, columns in zip(panels, grids, strict=True)
     )
     figure = Figure(
-        figsize=(sum(grids) * CELL + 0.5 * len(panels) + 0.7, rows * CELL + ROOM_FOR_A_TITLE + 0.4),
+        figsize=(sum(grids) * CELL + 0.5 * len(panels) + 0.7, rows * CELL + TITLE_HEIGHT + 0.4),
         dpi=150,
         layout="constrained",
     )
@@ -68,29 +68,29 @@ def draw_panels(result: Result, panels: Sequence[Panel]) -> "Figure":
         bar = figure.colorbar(image, ax=list(axes), shrink=0.75, aspect=18, ticks=[-BEYOND, 0, 1, 1 + BEYOND])
         bar.outline.set_visible(False)
         bar.ax.tick_params(colors=INK, labelsize=8)
-    about(figure, result)
+    add_origin(figure, result)
     return figure
 
 
-def about(figure: "Figure", result: Result) -> None:
-    """A line on which data and seed a picture is of."""
+def add_origin(figure: "Figure", result: Result) -> None:
+    """Add a line with the data and the seed of a picture."""
     data = "" if result["data"] is None else f"{result['data']['name']}, seed {result['seed']}"
     figure.supxlabel(data, fontsize=7, x=0.02, ha="left", color=INK)
 
 
 def patch_shape(result: Result) -> tuple[int, ...]:
-    """Height, width and, in colour, 3."""
+    """The shape of a filter: height, width and, in colour, 3."""
     size = result["config"]["size"]
     colours = result["data"]["images"][3:]
     return (size, size, *colours)
 
 
 def columns_for(neurons: int) -> int:
-    """Filters side by side: a square for few, ten for many, as in the paper."""
+    """The columns of a grid: a square for few filters, ten columns for many, as in the paper."""
     return 10 if neurons > 25 else int(np.ceil(np.sqrt(neurons)))
 
 
 def thumbnail(result: Result, pixels: int = 3) -> NDArray[np.uint8]:
-    """All filters of a result as a small picture, (height, width, 4), learned ones framed."""
+    """All filters of a result as a small picture with learned ones framed, (height, width, 4)."""
     centers, learned = np.array(result["centers"]), np.array(result["is_learned"], bool)
     return plotting.thumbnail(centers, patch_shape(result), learned, columns_for(len(centers)), pixels)

@@ -1,119 +1,81 @@
-"""What a result came from: the code, the machine, the commit."""
+"""What a result comes from: the code, the backend, the machine, the commit."""
 
-import ast
 import hashlib
 import os
 import platform
-import re
 import subprocess
 from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from gaussian_neurons import _core
+from gaussian_neurons import GaussianNeurons, _core
+from gaussian_neurons.experiments import backend_names, data, lab
+from gaussian_neurons.experiments.dependencies import Dependencies, Reference, package_sources
 from gaussian_neurons.learning import native
 
-PACKAGE = Path(__file__).parents[1]
-# What only shows results, or asks for them, does not change them.
-ASIDE = {
-    *("cli", "report", "__main__.py", "plotting.py", "progress.py", "config.py"),
-    *(
-        "experiment.py",
-        "claims.py",
-        "data.py",
-        "pictures.py",
-        "catalogue.py",
-        "demo.py",
-        "reproduction.py",
-        "provenance.py",
-    ),
-}
-FIGURES = re.compile(r"(figure\w+|table\w+|width_equation)\.py")
 
-
-def code(experiment: str) -> dict[str, Any]:
-    """The version of this library, the commit of its checkout, and a hash that changes where results may."""
+def code(experiment: str, backend: str = backend_names.AUTO) -> dict[str, Any]:
+    """The version of this library, the commit of its checkout, and the fingerprint of an experiment."""
     return {
         "version": version("gaussian-neurons"),
         "commit": commit(),
-        "fingerprint": fingerprint(experiment),
+        "fingerprint": fingerprint(experiment, backend),
     }
 
 
 @lru_cache(maxsize=64)
-def fingerprint(experiment: str) -> str:
-    """A hash of all code that a result depends on: not of other figures, drawing or documentation."""
-    digest = hashlib.sha256(_of_the_library().encode())
-    for name in sorted(_figures_of(experiment.replace("-", "_"))):
-        digest.update(_source(PACKAGE / "experiments" / f"{name}.py").encode())
+def fingerprint(experiment: str, backend: str = backend_names.AUTO) -> str:
+    """A hash of all code that a result depends on.
+
+    It covers what `run` and `Config` of the experiment need, the compiled core and its instruction set, and
+    the source file of a custom backend. It does not cover drawing, claims and comparisons, which are made
+    again from stored results.
+    """
+    digest = hashlib.sha256(_compiled_core())
+    for reference, source in sorted(needed(experiment).items()):
+        digest.update(f"\n{reference.module}.{reference.name}\n{source}".encode())
+    if uses_backend(experiment):
+        digest.update(f"\n{backend}\n".encode() + backend_names.source(backend))
     return digest.hexdigest()
+
+
+def needed(experiment: str, dependencies: Dependencies | None = None) -> dict[Reference, str]:
+    """The source of each definition of this package that an experiment needs to run."""
+    module = f"{__package__}.{experiment.replace('-', '_')}"
+    roots = [Reference(module, "run"), Reference(module, "Config")]
+    roots += [Reference(lab.__name__, "Lab"), Reference(data.__name__, "load")]  # what `run` is called with
+    return (dependencies or _dependencies()).of(roots)
+
+
+def uses_backend(experiment: str) -> bool:
+    """Whether neurons learn in an experiment. Closed forms and k-means do not depend on the backend."""
+    return Reference(GaussianNeurons.__module__, GaussianNeurons.__name__) in needed(experiment)
 
 
 @lru_cache(maxsize=1)
-def _of_the_library() -> str:
-    digest = hashlib.sha256(Path(_core.__file__).read_bytes())
-    digest.update(native.instruction_set().encode())
-    for path in sorted(PACKAGE.rglob("*.py")):
-        if not ASIDE & set(path.relative_to(PACKAGE).parts) and not FIGURES.fullmatch(path.name):
-            digest.update(_source(path).encode())
-    return digest.hexdigest()
+def _dependencies() -> Dependencies:
+    return Dependencies(package_sources())
 
 
-def _figures_of(name: str) -> set[str]:
-    """A figure's module, and those of other figures that it builds on."""
-    tree = ast.parse((PACKAGE / "experiments" / f"{name}.py").read_text(encoding="utf-8"))
-    imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
-    named = [alias.name for node in imports if node.module == f"{__package__}" for alias in node.names]
-    found = {name}
-    for other in named:
-        if FIGURES.fullmatch(f"{other}.py"):
-            found |= _figures_of(other)
-    return found
-
-
-def _source(path: Path) -> str:
-    parts, text = path.relative_to(PACKAGE).parts, path.read_text(encoding="utf-8")
-    return f"\n{'/'.join(parts)}\n{what_counts(text, of_a_figure=FIGURES.fullmatch(parts[-1]) is not None)}"
-
-
-def what_counts(source: str, of_a_figure: bool = False) -> str:
-    """Python code as its syntax tree, less docstrings; of a figure also less `draw` and `EXPERIMENT`.
-
-    Examples
-    --------
-    >>> what_counts("x = 1  # one") == what_counts("x = 1")
-    True
-    """
-    tree = ast.parse(source)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
-            documented = ast.get_docstring(node, clean=False) is not None
-            node.body = node.body[documented:]
-    if of_a_figure:
-        tree.body = [part for part in tree.body if not _shows(part)]
-    return ast.dump(tree)
-
-
-def _shows(node: ast.stmt) -> bool:
-    """What draws a result, or says what the paper says about it."""
-    if isinstance(node, ast.Assign):
-        return [getattr(target, "id", None) for target in node.targets] == ["EXPERIMENT"]
-    return isinstance(node, ast.FunctionDef) and node.name == "draw"
+@lru_cache(maxsize=1)
+def _compiled_core() -> bytes:
+    return Path(_core.__file__).read_bytes() + native.instruction_set().encode()
 
 
 @lru_cache(maxsize=1)
 def commit() -> str | None:
-    """The commit of the checkout that this code lies in, with a word where it was changed; None elsewhere."""
+    """The commit of the checkout that this code is in, marked if files changed; None outside a checkout."""
+    folder = Path(__file__).parents[1]
 
     def git(*words: str) -> str:
-        command = ["git", "-C", str(PACKAGE), *words]
+        command = ["git", "-C", str(folder), *words]
         return subprocess.run(command, capture_output=True, text=True, check=True, timeout=10).stdout.strip()
 
     try:
-        if not git("ls-files", __file__):  # somebody else's repository, into which it was installed
+        if not git("ls-files", __file__):  # installed inside the repository of another project
             return None
-        changed = git("status", "--porcelain", "--untracked-files=no", "--", str(PACKAGE))
+        changed = git("status", "--porcelain", "--untracked-files=no", "--", str(folder))
         return git("rev-parse", "HEAD") + (" with changes" if changed else "")
     except (OSError, subprocess.SubprocessError):
         return None

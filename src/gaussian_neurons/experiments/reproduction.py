@@ -1,4 +1,4 @@
-"""Run experiments over all cores: what is done is kept, what was broken off carries on."""
+"""Run experiments on all cores. Finished results are kept, and interrupted runs resume."""
 
 import json
 import os
@@ -15,36 +15,37 @@ import joblib
 import numpy as np
 
 from gaussian_neurons.base.interrupts import deaf_children
-from gaussian_neurons.experiments import provenance, results
+from gaussian_neurons.experiments import backend_names, provenance, results
 from gaussian_neurons.experiments.catalogue import EXPERIMENTS
 from gaussian_neurons.experiments.data import FULL
 from gaussian_neurons.experiments.experiment import Experiment, Result
 from gaussian_neurons.experiments.lab import Lab
-from gaussian_neurons.experiments.results import Question
+from gaussian_neurons.experiments.results import RunSpec
 
 DPI = 200
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be reproduced, from what, and where it goes."""
+    """What to reproduce, from which data, with which backend, and where results go."""
 
     experiments: Sequence[Experiment]
     seeds: Sequence[int]
     out: Path
     scale: float = 1.0
-    choice: str = FULL
-    directory: str | None = None
-    jobs: int | None = None  # processes, or None: one for each core
+    data: str = FULL
+    data_dir: str | None = None
+    backend: str = backend_names.AUTO
+    jobs: int | None = None  # processes; None uses one for each core
 
-    def question(self, experiment: Experiment, seed: int | None) -> Question:
-        """One of its experiments with one seed."""
-        return Question(experiment.name, seed, self.scale, self.choice, self.directory)
+    def run_of(self, experiment: Experiment, seed: int | None) -> RunSpec:
+        """The run of one experiment with one seed."""
+        return RunSpec(experiment.name, seed, self.scale, self.data, self.data_dir, self.backend)
 
-    def questions(self) -> list[Question]:
-        """All that is asked for."""
+    def runs(self) -> list[RunSpec]:
+        """All runs."""
         return [
-            self.question(experiment, seed)
+            self.run_of(experiment, seed)
             for experiment in self.experiments
             for seed in ([None] if experiment.data is None else self.seeds)
         ]
@@ -52,14 +53,14 @@ class Plan:
 
 @dataclass(frozen=True)
 class Job:
-    """A question that has no answer yet, on its way to a process."""
+    """A run that has no current result yet, as a worker process receives it."""
 
-    question: Question
+    run: RunSpec
     out: Path
     board: Path
-    slot: int  # its line on the board
-    code: Result  # what the result comes from, as the parent found it: files may change while it runs
-    parent: int  # the process that gives out the jobs
+    slot: int  # its row on the board
+    code: Result  # taken in the parent: source files may change while it runs
+    parent: int  # the process that started the worker
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ class Outcome:
 
 
 class Board:
-    """How far each job is: samples learned, neurons that have learned. A file that all processes map."""
+    """The progress of each job, samples and learned neurons, in a file that all processes map."""
 
     def __init__(self, path: Path, jobs: int | None = None) -> None:
         if jobs is not None:
@@ -87,52 +88,54 @@ class Board:
         self._cells[slot] = cell
 
 
-class Audience:
-    """Whoever wants to know how a reproduction goes. This one does not."""
+class Listener:
+    """Callbacks of a reproduction. This one ignores them."""
 
-    def begins(self, jobs: Sequence[Job], done: int, board: Board) -> None:
-        """These jobs are to be run; so many were done before."""
+    def on_start(self, jobs: Sequence[Job], done: int, board: Board) -> None:
+        """The jobs that will run, and the number of results that are current already."""
 
-    def ended(self, outcome: Outcome) -> None:
-        """One job is over."""
+    def on_end(self, outcome: Outcome) -> None:
+        """A job has ended."""
 
-    def goes_on(self, with_what: str) -> None:
-        """All jobs are over, and this comes next."""
+    def on_step(self, text: str) -> None:
+        """All jobs have ended, and the step described by the text begins."""
 
 
-def reproduce(plan: Plan, audience: Audience, finish: Callable[[], None] = lambda: None) -> list[Outcome]:
-    """Run what has no current result yet; then compare, draw and finish. Returns what went wrong."""
-    questions = plan.questions()
-    for question in questions:
-        question.images()  # absent data is told of before anything is done
+def reproduce(plan: Plan, listener: Listener, finish: Callable[[], None] = lambda: None) -> list[Outcome]:
+    """Run what has no current result; then compare, draw and call `finish`. Returns the failed jobs."""
+    backend_names.load(plan.backend)  # an unknown backend or missing data is an error before anything runs
+    runs = plan.runs()
+    for run in runs:
+        run.images()
     plan.out.mkdir(parents=True, exist_ok=True)
     with locked(plan.out), tempfile.TemporaryDirectory(prefix="gaussian-neurons-") as temporary:
-        settle(plan)
-        left = [question for question in questions if question.answer(plan.out) is None]
-        left.sort(key=lambda it: -it.experiment.seconds)  # so that no core waits for a long last one
+        check_folder(plan)
+        left = [run for run in runs if run.stored_result(plan.out) is None]
+        left.sort(key=lambda run: -run.experiment.seconds)  # the longest first, to use all cores to the end
         path = Path(temporary) / "board"
         jobs = [
-            Job(question, plan.out, path, slot, provenance.code(question.name), os.getpid())
-            for slot, question in enumerate(left)
+            Job(run, plan.out, path, slot, provenance.code(run.name, run.backend), os.getpid())
+            for slot, run in enumerate(left)
         ]
         failures = []
-        audience.begins(jobs, len(questions) - len(jobs), Board(path, len(jobs)))
+        listener.on_start(jobs, len(runs) - len(jobs), Board(path, len(jobs)))
         if jobs:
-            for outcome in _spread(plan.jobs, (joblib.delayed(work)(job) for job in jobs), len(jobs)):
-                audience.ended(outcome)
+            for outcome in _parallel(plan.jobs, (joblib.delayed(execute)(job) for job in jobs), len(jobs)):
+                listener.on_end(outcome)
                 failures += [outcome] if outcome.error else []
-        audience.goes_on("comparing and drawing")
-        found = compared(plan)
+        listener.on_step("Comparing and drawing")
+        found = compare_results(plan)
         drawings = (
-            joblib.delayed(draw)(name, next(iter(some.values())), plan.out) for name, some in found.items()
+            joblib.delayed(draw)(name, next(iter(by_seed.values())), plan.out)
+            for name, by_seed in found.items()
         )
-        list(_spread(plan.jobs, drawings, len(found)))
+        list(_parallel(plan.jobs, drawings, len(found)))
         finish()
     return failures
 
 
-def _spread(jobs: int | None, calls: Iterator[Any], count: int) -> Iterator[Any]:
-    """Results of calls as they come, from as many processes as there are jobs for."""
+def _parallel(jobs: int | None, calls: Iterator[Any], count: int) -> Iterator[Any]:
+    """The results of calls as they finish, from at most as many processes as there are calls."""
     processes = max(1, min(jobs or joblib.cpu_count(), count))
     parallel = joblib.Parallel(n_jobs=processes, return_as="generator_unordered", pre_dispatch="n_jobs")
     with deaf_children(processes > 1):
@@ -140,19 +143,21 @@ def _spread(jobs: int | None, calls: Iterator[Any], count: int) -> Iterator[Any]
     yield from found
 
 
-def work(job: Job) -> Outcome:
-    """Answer a question and write the result; an error is told, not raised, for the other jobs' sake."""
-    alone = os.getpid() != job.parent
+def execute(job: Job) -> Outcome:
+    """Run a job and write its result. An error is returned, so that the other jobs continue."""
+    in_worker = os.getpid() != job.parent
     board = Board(job.board)
 
-    def tell(samples: int, learned: int) -> None:
+    def on_progress(samples: int, learned: int) -> None:
         board[job.slot] = (samples, learned)
-        if alone and os.getppid() != job.parent:  # it was killed: leave the files to whoever comes next
+        if (
+            in_worker and os.getppid() != job.parent
+        ):  # the parent was killed, and its successor needs the files
             os._exit(1)
 
     try:
-        seconds = answer(job.question, job.out, job.code, tell)
-    except OSError as error:  # a full disk, a folder that is gone: nobody's bug
+        seconds = run_and_store(job.run, job.out, job.code, on_progress)
+    except OSError as error:  # such as a full disk: the traceback does not help
         return Outcome(job, 0.0, str(error))
     except Exception as error:
         text = "".join(traceback.format_exception(error))
@@ -160,57 +165,59 @@ def work(job: Job) -> Outcome:
     return Outcome(job, seconds, None)
 
 
-def answer(question: Question, out: Path, code: Result, tell: Callable[[int, int], None]) -> float:
+def run_and_store(run: RunSpec, out: Path, code: Result, on_progress: Callable[[int, int], None]) -> float:
     """Run an experiment and write its result file; returns the seconds of learning."""
-    path = question.path(out)
-    keep = path.with_suffix(f".{code['fingerprint'][:12]}")
+    path = run.path(out)
+    checkpoints = path.with_suffix(f".{code['fingerprint'][:12]}")
     for old in path.parent.glob(f"{path.stem}.*/"):
-        if old != keep:  # of other code: no one carries on from it
+        if old != checkpoints:  # written by other code
             shutil.rmtree(old, ignore_errors=True)
-    images = question.images()
-    lab = Lab(images, keep, tell)
-    result = results.gathered(question.experiment, question.config, question.seed, images, lab)
-    results.write(path, {**result, "code": code, "samples_scale": question.scale})
-    shutil.rmtree(keep, ignore_errors=True)
+    images = run.images()
+    lab = Lab(images, checkpoints, on_progress, backend_names.load(run.backend))
+    result = results.run_experiment(run.experiment, run.config, run.seed, images, lab)
+    result |= {"code": code, "samples_scale": run.scale}
+    result["backend"] = run.backend if provenance.uses_backend(run.name) else None
+    results.write(path, result)
+    shutil.rmtree(checkpoints, ignore_errors=True)
     return lab.seconds
 
 
-def collected(plan: Plan) -> dict[str, dict[int | None, Result]]:
-    """Everything current in the folder, asked for now or before: experiment → seed → result."""
+def current_results(plan: Plan) -> dict[str, dict[int | None, Result]]:
+    """All current results in the folder, from this plan or an earlier one: experiment → seed → result."""
     found: dict[str, dict[int | None, Result]] = {}
     for name, experiment in EXPERIMENTS.items():
         if experiment.data is not None and not (plan.out / name).is_dir():
             continue
-        answers = {
-            seed: plan.question(experiment, seed).answer(plan.out)
-            for seed in results.seeds_found(experiment, plan.out)
+        stored = {
+            seed: plan.run_of(experiment, seed).stored_result(plan.out)
+            for seed in results.stored_seeds(experiment, plan.out)
         }
-        if current := {seed: answer for seed, answer in answers.items() if answer is not None}:
+        if current := {seed: result for seed, result in stored.items() if result is not None}:
             found[name] = current
     return found
 
 
-def compared(plan: Plan) -> dict[str, dict[int | None, Result]]:
-    """The same, each compared with others of its seed where those are there."""
-    found = collected(plan)
-    for name, some in found.items():
+def compare_results(plan: Plan) -> dict[str, dict[int | None, Result]]:
+    """All current results, each compared with the current results of the same seed that it names."""
+    found = current_results(plan)
+    for name, by_seed in found.items():
         experiment = EXPERIMENTS[name]
-        for seed, result in some.items():
+        for seed, result in by_seed.items():
             others = {
                 other: found[other][seed]
                 for other in experiment.compares_with
                 if seed in found.get(other, {})
             }
-            before = result.pop("compared", None)  # perhaps with results that are no more
+            before = result.pop("compared", None)  # may refer to results that were deleted since
             if experiment.compare is not None and others:
                 result["compared"] = {"with": list(others), **experiment.compare(result, others)}
             if result.get("compared") != before:
-                results.write(plan.question(experiment, seed).path(plan.out), result)
+                results.write(plan.run_of(experiment, seed).path(plan.out), result)
     return found
 
 
 def draw(name: str, result: Result, out: Path) -> None:
-    """The picture of a result, as PNG and as SVG."""
+    """Draw a result as PNG and as SVG."""
     import matplotlib as mpl
 
     with mpl.rc_context({"svg.hashsalt": name, "svg.fonttype": "none"}):
@@ -221,29 +228,32 @@ def draw(name: str, result: Result, out: Path) -> None:
             os.replace(temporary, out / name / f"{name}.{suffix}")
 
 
-def settle(plan: Plan) -> None:
-    """Note what a folder's results are of, and refuse to mix in others."""
-    path, wanted = plan.out / "reproduction.json", {"data": plan.choice, "samples_scale": plan.scale}
+def check_folder(plan: Plan) -> None:
+    """Store which data, scale and backend the folder is for; raise an error if it is for others."""
+    path = plan.out / "reproduction.json"
+    wanted = {"data": plan.data, "samples_scale": plan.scale, "backend": plan.backend}
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        stored = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         results.write(path, wanted)
         return
-    if not (isinstance(found, dict) and set(found) == set(wanted)):
-        raise ValueError(f"{str(path)!r} is not what it was: delete it, or choose another --out.")
-    if found != wanted:
+    try:
         theirs, ours = (
-            f"--data {it['data']} --samples-scale {it['samples_scale']:g}" for it in (found, wanted)
+            f"--data {it['data']} --samples-scale {it['samples_scale']:g} --backend {it['backend']}"
+            for it in ({"backend": backend_names.AUTO, **stored}, wanted)
         )
+    except (KeyError, TypeError, ValueError):
+        raise ValueError(f"{str(path)!r} is damaged. Delete it, or choose another --out.") from None
+    if theirs != ours:
         raise ValueError(
-            f"{str(plan.out)!r} holds results of {theirs}, this would be {ours}: choose another --out, or "
-            f"leave it out for a folder of their own."
+            f"{str(plan.out)!r} holds results of {theirs}, but this run is {ours}. Choose another --out, or "
+            f"omit --out to use a separate folder."
         )
 
 
 @contextmanager
 def locked(out: Path) -> Iterator[None]:
-    """Let one process at a time work in a folder; the system unlocks it whatever happens to that."""
+    """Lock a folder for this process; the system releases the lock when the process ends."""
     try:
         import fcntl
     except ImportError:  # not on this system
@@ -254,6 +264,6 @@ def locked(out: Path) -> Iterator[None]:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             raise BlockingIOError(
-                f"another reproduction is at work in {str(out)!r}: wait for it, or choose another --out."
+                f"another reproduction is running in {str(out)!r}. Wait for it, or choose another --out."
             ) from None
         yield

@@ -1,4 +1,4 @@
-"""Result files: one for each experiment and seed, known by what it came from."""
+"""Result files: one for each experiment and seed, with what the result depends on."""
 
 import json
 import re
@@ -11,72 +11,73 @@ from typing import Any
 from gaussian_neurons.base.files import replace_file, sweep
 from gaussian_neurons.datasets import ImageSet
 from gaussian_neurons.datasets.fetch import AbsentData
-from gaussian_neurons.experiments import provenance
+from gaussian_neurons.experiments import backend_names, provenance
 from gaussian_neurons.experiments.catalogue import EXPERIMENTS
 from gaussian_neurons.experiments.data import load
 from gaussian_neurons.experiments.experiment import Experiment, Result
 from gaussian_neurons.experiments.lab import Lab
 
-EMPTY: Result = {"learned": None, "domain_distance": None, "cosine": None, "widths": None}
+DEFAULTS: Result = {"learned": None, "domain_distance": None, "cosine": None, "widths": None}
 
 
 @dataclass(frozen=True)
-class Question:
-    """What a result answers: an experiment with a seed, on some data, at some scale."""
+class RunSpec:
+    """Everything that determines a result: an experiment, its seed, the data, the scale and the backend."""
 
     name: str
-    seed: int | None  # None where nothing is random
+    seed: int | None  # None if nothing is random
     scale: float
-    choice: str  # which data
-    directory: str | None  # where it may lie
+    data: str  # "full" or "sample"
+    data_dir: str | None
+    backend: str = backend_names.AUTO
 
     @property
     def experiment(self) -> Experiment:
-        """What is asked about."""
+        """The experiment that runs."""
         return EXPERIMENTS[self.name]
 
     @property
     def config(self) -> Any:
-        """The settings."""
+        """The settings of the experiment at this scale."""
         return self.experiment.scaled(self.scale)
 
     def images(self, download: bool = True) -> ImageSet | None:
-        """What it is to be learned from."""
+        """The images to learn from, if the experiment needs any."""
         if self.experiment.data is None:
             return None
-        return load(self.experiment.data, self.choice, self.directory, download=download)
+        return load(self.experiment.data, self.data, self.data_dir, download=download)
 
-    def _is_answered_by(self, result: Result) -> bool:
-        """Whether a result has these settings and this data, and came from this code."""
-        data = theirs = result["data"]
-        with suppress(AbsentData):  # where it is not at hand now, the result still is what it was
+    def path(self, out: Path) -> Path:
+        """The result file."""
+        name = "result" if self.seed is None else f"seed-{self.seed}"
+        return out / self.name / f"{name}.json"
+
+    def stored_result(self, out: Path) -> Result | None:
+        """The result in the folder, or None if it is absent, damaged or out of date."""
+        try:
+            result: Result = json.loads(self.path(out).read_text(encoding="utf-8"))
+            return result if self._is_current(result) else None
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def _is_current(self, result: Result) -> bool:
+        """Whether settings, data and code are still those of a result."""
+        data = stored = result["data"]
+        with suppress(AbsentData):  # a result stays current without its data
             images = self.images(download=False)
             data = None if images is None else images.facts()
         return bool(
             (result["experiment"], result["seed"]) == (self.name, self.seed)
             and result["config"] == json.loads(json.dumps(asdict(self.config)))
-            and (theirs and theirs["sha256"]) == (data and data["sha256"])
-            and result["code"]["fingerprint"] == provenance.fingerprint(self.name)
+            and (stored and stored["sha256"]) == (data and data["sha256"])
+            and result["code"]["fingerprint"] == provenance.fingerprint(self.name, self.backend)
         )
 
-    def path(self, out: Path) -> Path:
-        """Its result file."""
-        name = "result" if self.seed is None else f"seed-{self.seed}"
-        return out / self.name / f"{name}.json"
 
-    def answer(self, out: Path) -> Result | None:
-        """The result, where it is there and the same code would find the same again."""
-        try:
-            result: Result = json.loads(self.path(out).read_text(encoding="utf-8"))
-            return result if self._is_answered_by(result) else None
-        except (OSError, ValueError, KeyError, TypeError):
-            return None
-
-
-def gathered(
+def run_experiment(
     experiment: Experiment, config: Any, seed: int | None, images: ImageSet | None, lab: Lab | None = None
 ) -> Result:
-    """Run an experiment, and say what came out and from what."""
+    """Run an experiment, and describe the result and its origin."""
     lab = lab or Lab(images)
     found = experiment.run(config, 0 if seed is None else seed, lab)
     return {
@@ -89,24 +90,25 @@ def gathered(
         "samples": lab.samples,
         "seconds": round(lab.seconds, 3),
         "samples_per_second": round(lab.samples / lab.seconds) if lab.seconds else None,
+        "backend": backend_names.AUTO if provenance.uses_backend(experiment.name) else None,
         "code": provenance.code(experiment.name),
         "machine": provenance.machine(),
-        **EMPTY,
+        **DEFAULTS,
         **found,
     }
 
 
 def write(path: Path, result: Result) -> None:
-    """Write a result file, whole or not at all."""
+    """Write a result file as a whole."""
     path.parent.mkdir(parents=True, exist_ok=True)
     sweep(path)
     text = json.dumps(result, indent=1, allow_nan=False, ensure_ascii=False)
-    lists_in_a_line = re.sub(r"\[\s+([^][{}]*?)\s+\]", lambda found: f"[{' '.join(found[1].split())}]", text)
-    replace_file(path, (lists_in_a_line + "\n").encode())
+    one_line_lists = re.sub(r"\[\s+([^][{}]*?)\s+\]", lambda found: f"[{' '.join(found[1].split())}]", text)
+    replace_file(path, (one_line_lists + "\n").encode())
 
 
-def seeds_found(experiment: Experiment, out: Path) -> Sequence[int | None]:
-    """The seeds for which there is a result file, current or not."""
+def stored_seeds(experiment: Experiment, out: Path) -> Sequence[int | None]:
+    """The seeds of all result files of an experiment, current or not."""
     if experiment.data is None:
         return [None]
     names = [path.name for path in (out / experiment.name).glob("seed-*.json")]

@@ -1,4 +1,4 @@
-"""When two filters are the same one, as a person would say who looks at both."""
+"""Similarity of filters: their distance, whether they count as the same, and how to pair them."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -6,11 +6,11 @@ from scipy.optimize import linear_sum_assignment
 
 Array = NDArray[np.float64]
 
-ALIKE = 0.2  # largest distance of two filters that pass for one: a fifth of the way from black to white
+ALIKE = 0.2  # largest distance of filters that count as the same: a fifth of the way from black to white
 
 
 def distance(one: Array, other: Array) -> Array:
-    """How much filters differ in a pixel: the root mean square over the D dimensions, (...).
+    """The root mean square difference of a pixel, over the D dimensions, (...).
 
     Examples
     --------
@@ -22,13 +22,13 @@ def distance(one: Array, other: Array) -> Array:
 
 
 def same(one: Array, other: Array) -> NDArray[np.bool_]:
-    """Whether filters pass for the same."""
+    """Whether filters count as the same, (...)."""
     alike: NDArray[np.bool_] = distance(one, other) <= ALIKE
     return alike
 
 
 def paired(one: Array, other: Array) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Which of the ones goes with which of the others, so that all together are closest: (pairs,) each.
+    """The pairs of filters with the smallest sum of squared distances: their indices, (pairs,) each.
 
     Examples
     --------

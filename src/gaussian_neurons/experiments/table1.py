@@ -1,4 +1,4 @@
-"""Table 1: how far out the neurons of Figure 2a lie, and how far they turned from where they started."""
+"""Table 1: the distance of Figure 2a's neurons from the domain, and the cosine with their start."""
 
 from typing import TYPE_CHECKING
 
@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gaussian_neurons.experiments import claims, figure2a, layer, pictures
-from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result, learned
+from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result, filters_learned
 from gaussian_neurons.plotting import INK, LEARNED, MUTED, PUSHED_OUT
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ PUBLISHED: Result = {
 
 
 def median(result: Result, name: str, of_learned: bool) -> float | None:
-    """The middle one of a column, over the neurons that learned or over the others."""
+    """The median of a column, over the learned neurons or over the others."""
     values = _column(result, name, of_learned)
     return float(np.median(values)) if len(values) else None
 
@@ -36,17 +36,17 @@ def _column(result: Result, name: str, of_learned: bool) -> NDArray[np.float64]:
 
 
 def close_to_the_domain(result: Result) -> list[bool]:
-    """For each neuron that learned, whether it is no farther out than the domain's corners."""
+    """For each learned neuron, whether it is no farther from the middle than the corners of the domain."""
     return [bool(round(distance, 1) <= 1) for distance in _column(result, "domain_distance", True)]
 
 
 def farther_than_the_corners(result: Result) -> list[bool]:
-    """For each neuron that learned nothing, whether it is farther out than the domain's corners."""
+    """For each other neuron, whether it is farther from the middle than the corners of the domain."""
     return [bool(distance > 1) for distance in _column(result, "domain_distance", False)]
 
 
 def draw(result: Result) -> "Figure":
-    """The table as a map: distance and cosine of each neuron, over the paper's."""
+    """The distance and cosine of each neuron and of the paper's, as a scatter plot over the table."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7.2, 5.2), dpi=150, layout="constrained")
@@ -69,23 +69,23 @@ def draw(result: Result) -> "Figure":
             )
     axes.axvline(1, color=MUTED, lw=0.8, ls=":")
     axes.set_xlabel("distance from the middle of the domain, 1 at its corners: $d_i$", fontsize=9, color=INK)
-    axes.set_ylabel(r"likeness to the start: $\cos\,\theta_i$", fontsize=9, color=INK)
+    axes.set_ylabel(r"similarity to the start: $\cos\,\theta_i$", fontsize=9, color=INK)
     axes.legend(fontsize=7.5, frameon=False, loc="lower right", labelcolor=INK)
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(colors=INK, labelsize=8)
     _write(below, result)
-    pictures.about(figure, result)
+    pictures.add_origin(figure, result)
     return figure
 
 
 def _write(axes: "Axes", result: Result) -> None:
-    """The table itself, ours over the paper's; learned ones are bold."""
+    """The table, ours above the paper's; learned neurons are bold."""
     axes.set_axis_off()
     axes.set(xlim=(-1.6, 16), ylim=(5.6, -0.6))
     columns = (("domain_distance", "$d_i$"), ("cosine", r"$\cos\,\theta_i$"))
     rows = [
-        (of, name, f"{whose} {title}")
-        for of, whose in ((result, "ours"), (PUBLISHED, "paper"))
+        (of, name, f"{source} {title}")
+        for of, source in ((result, "ours"), (PUBLISHED, "paper"))
         for name, title in columns
     ]
     for y, (of, name, title) in enumerate(rows):
@@ -106,7 +106,7 @@ def _quantity(label: str, name: str, of_learned: bool) -> Quantity:
 
 EXPERIMENT = Experiment(
     name="table1",
-    title="where 2a's neurons ended: d and cos θ",
+    title="2a's final neurons: d and cos θ",
     config=Config(),
     run=run,
     draw=draw,
@@ -115,20 +115,20 @@ EXPERIMENT = Experiment(
     samples=1_000_000,
     prints="d 0.9 and 1.5",
     published=PUBLISHED,
-    note="The paper's medians are those of its table. Neurons are not paired: each seed has its own order.",
+    note="The paper's medians are computed from its table. Neurons have another order in each seed.",
     quantities=(
-        learned(7),
-        _quantity("median d of the learned", "domain_distance", True),
-        _quantity("median d of the others", "domain_distance", False),
-        _quantity("median cos θ of the learned", "cosine", True),
-        _quantity("median cos θ of the others", "cosine", False),
+        filters_learned(7),
+        _quantity("median d of the learned neurons", "domain_distance", True),
+        _quantity("median d of the other neurons", "domain_distance", False),
+        _quantity("median cos θ of the learned neurons", "cosine", True),
+        _quantity("median cos θ of the other neurons", "cosine", False),
     ),
     claims=(
         Claim(
-            "The learned filters lie within or close to the input domain (d of 1.0 or less).",
+            "The learned filters are within or close to the input domain (d of 1.0 or less).",
             close_to_the_domain,
         ),
-        Claim("The others were pushed out of it (d above 1).", farther_than_the_corners),
-        claims.OF_THE_OTHERS[1],
+        Claim("The others were pushed out of the input domain (d above 1).", farther_than_the_corners),
+        claims.KEPT_DIRECTION,
     ),
 )

@@ -1,4 +1,4 @@
-"""The width equation: which width repels in more dimensions as Figure 2d's does in 5 x 5."""
+"""The width equation: the width that gives larger patches the repulsion of Figure 2d's 5 x 5."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -19,7 +19,7 @@ PUBLISHED = (4.14, 9.91)
 
 @dataclass(frozen=True)
 class Config:
-    """The layouts of Figures 3a and 3b, which are to match that of 2d."""
+    """The patch sizes and inhibitions of Figures 3a and 3b, and those of 2d to match."""
 
     sides: tuple[int, ...] = (9, 13)
     inhibitions: tuple[float, ...] = (0.015, 0.01)
@@ -29,7 +29,7 @@ class Config:
 
 
 def run(config: Config, seed: int, lab: Lab) -> Result:
-    """Solve it for both layouts, and keep the curve of each for the picture."""
+    """Solve the equation for both patch sizes, with a curve of each for the picture."""
     wanted = log_repulsion(config.like_width, config.like_side**2, config.like_inhibition)
     solutions = []
     for side, inhibition in zip(config.sides, config.inhibitions, strict=True):
@@ -50,7 +50,7 @@ def run(config: Config, seed: int, lab: Lab) -> Result:
 
 
 def draw(result: Result) -> "Figure":
-    """Both curves, and where they cross what is wanted."""
+    """Both curves, and their intersections with the wanted repulsion."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(5.6, 3.8), dpi=150, layout="constrained")
@@ -76,7 +76,7 @@ def _width(which: int) -> Quantity:
 
 
 def _by_equation_1(which: int) -> Quantity:
-    label = f"the same with 1/σ, as Equation 1 has it, for {Config.sides[which]} × {Config.sides[which]}"
+    label = f"σ with 1/σ as in Equation 1, for {Config.sides[which]} × {Config.sides[which]}"
     return Quantity(label, lambda result: result["solutions"][which]["width_by_equation_1"], digits=2)
 
 
@@ -96,7 +96,7 @@ EXPERIMENT = Experiment(
     samples=0,
     prints="4.14, 9.91",
     published={"widths": list(PUBLISHED)},
-    note="Solved as it is printed, with 1/σ². Equation 1 would give 1/σ; only 1/σ² gives the paper's widths.",
+    note="Solved as printed, with 1/σ². Equation 1 implies 1/σ, but only 1/σ² gives the paper's widths.",
     quantities=(_width(0), _width(1), _by_equation_1(0), _by_equation_1(1)),
     claims=(_rounds_to(0), _rounds_to(1)),
 )

@@ -71,7 +71,12 @@ def resolved(backend: str | Learn) -> tuple[Learn, Callable[[Layers], int]]:
     """The function of a backend, and how many samples it takes at a time."""
     if callable(backend):
         return partial(_checked, backend), lambda _: ROWS_AT_ONCE
-    if backend not in BACKENDS:
+    if is_function_name(backend):
+        raise ValueError(
+            f"this model learned with the function {backend!r}, which a model file does not contain. Give "
+            f"the function again before learning on: model.set_params(backend=...)."
+        )
+    if not isinstance(backend, str) or backend not in BACKENDS:
         raise ValueError(
             f"backend must be one of {', '.join(map(repr, BACKENDS))} or a function with the signature of "
             f"gaussian_neurons.learning.reference.learn, got {backend!r}."
@@ -79,9 +84,19 @@ def resolved(backend: str | Learn) -> tuple[Learn, Callable[[Layers], int]]:
     return BACKENDS[backend]
 
 
+def rows_at_once(layers: Sequence[Neurons], backend: str | Learn) -> int:
+    """How many samples `learn_many` learns between two values that it gives, at most."""
+    return resolved(backend)[1](tuple(layers))
+
+
 def is_compiled(backend: Any) -> bool:
     """Whether a backend is the compiled core, which alone has float32."""
     return isinstance(backend, str) and resolved(backend)[0] is native.learn
+
+
+def is_function_name(backend: Any) -> bool:
+    """Whether a backend is what `name_of` gives for a function: it can answer, but not learn."""
+    return isinstance(backend, str) and ":" in backend
 
 
 def name_of(backend: str | Learn) -> str:
@@ -139,6 +154,7 @@ def _checked(
             now = learned(t, x[t : t + 1], *now)
             if not _valid(*now).all():
                 raise native.diverged(int(np.argmin(_valid(*now))), seen + t, widths, rule)
+        raise native.diverged(int(np.argmin(_valid(*found))), seen + len(x) - 1, widths, rule)
     return found
 
 

@@ -1,1 +1,1 @@
-"""The page that shows learning as it happens: a run in a thread of its own, and a server that tells of it."""
+"""The web page that shows learning: a run in its own thread, and a server that sends its state."""

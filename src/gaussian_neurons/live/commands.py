@@ -1,4 +1,4 @@
-"""What a page may ask for, each as a function of the run: looked up by the name that messages have for it."""
+"""The commands of a page, each a function of the run and the client, in a table by name."""
 
 import time
 from collections.abc import Callable
@@ -8,200 +8,211 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gaussian_neurons.live import scenes
-from gaussian_neurons.live.setup import KNOWN, Setup, shown
+from gaussian_neurons.live.setup import SETTINGS, Setup, short_repr
 
 if TYPE_CHECKING:
     from gaussian_neurons.live.run import Run
 
 SEEDS = 1 << 32
-TOLD = (ValueError, OSError, ModuleNotFoundError, FloatingPointError, MemoryError)  # what is said, not traced
+# Errors that are shown to the user. All others are bugs and print a traceback.
+REPORTED = (ValueError, OSError, ModuleNotFoundError, FloatingPointError, MemoryError)
 
 
 def hello(
-    here: "Run", client: int, setup: Any, preset: str | None, link: bool, run: str | None, paused: bool
+    run: "Run", client: int, setup: Any, preset: str | None, link: bool, run_name: str | None, paused: bool
 ) -> None:
-    """Somebody has come: tell everything, and do as a link says."""
-    here.watching.add(client)
-    if len(here.watching) == 1:
-        here.pace.restart(time.perf_counter())
-    here.text(client, type="welcome", run=here.name, **scenes.welcome(here.sources, here.presets))
-    began = False
+    """A client connects: send it the whole state, and apply its link.
+
+    Parameters
+    ----------
+    setup : settings from the address of the page, if any
+    preset : preset from that address
+    link : whether the user opened a link; False if the page only remembers earlier settings
+    run_name : name of the run that the page showed before, if any
+    paused : whether that run was paused
+    """
+    run.clients.add(client)
+    if len(run.clients) == 1:
+        run.pace.restart(time.perf_counter())
+    run.send_json(client, type="welcome", run=run.name, **scenes.welcome(run.sources, run.presets))
+    started = False
     try:
-        began = _follow(here, client, setup, preset, link, run)
-    except TOLD as error:
-        here.notice(client, "error", str(error).split("\n")[0])
-    if began or not here.touched:
-        here.running = not (here.waits or (paused and not link))
-        _show_a_sample(here)
-    here.touched = True
-    if not began:
-        here.tell_all(client)
+        started = _apply_address(run, client, setup, preset, link, run_name)
+    except REPORTED as error:
+        run.notice(client, "error", str(error).split("\n")[0])
+    if started or not run.visited:
+        run.running = not (run.starts_paused or (paused and not link))
+        _show_one_sample(run)
+    run.visited = True
+    if not started:
+        run.send_all(client)
 
 
-def _follow(here: "Run", client: int, setup: Any, preset: str | None, link: bool, run: str | None) -> bool:
-    """Do as a link says, or as a page remembers that knew a server before; whether a new trial began."""
-    setup = setup and _sound(here, client, setup)
+def _apply_address(
+    run: "Run", client: int, setup: Any, preset: str | None, link: bool, run_name: str | None
+) -> bool:
+    """Apply the settings of a page's address. Returns whether a new trial was started."""
+    setup = setup and _valid(run, client, setup)
     if not setup:
         return False
-    if preset is not None and (len(here.watching) == 1 or not here.touched):
-        here.chosen = preset
-    wanted = here.wanted({"data": here.trial.setup.data, **setup}, alone=link)
-    if wanted == here.trial.setup:
+    if preset is not None and (len(run.clients) == 1 or not run.visited):
+        run.chosen = preset
+    wanted = run.complete({"data": run.trial.setup.data, **setup}, from_defaults=link)
+    if wanted == run.trial.setup:
         return False
-    if link and len(here.watching) > 1:
-        here.text(client, type="question", setup=wanted.told(), preset=preset)
+    if link and len(run.clients) > 1:
+        run.send_json(client, type="question", setup=wanted.as_json(), preset=preset)
         return False
-    if not link and (run == here.name or here.touched):
+    if not link and (run_name == run.name or run.visited):
         return False
-    here.begin(wanted)
+    run.start_trial(wanted)
     return True
 
 
-def _sound(here: "Run", client: int, setup: dict[str, Any]) -> dict[str, Any]:
-    """What can be of a setup; values that cannot be are told, each, and left out."""
-    sound = dict(setup)
-    for name in [name for name in setup if name in KNOWN]:
+def _valid(run: "Run", client: int, setup: dict[str, Any]) -> dict[str, Any]:
+    """The valid settings. Each invalid one is reported to the client and dropped."""
+    valid = dict(setup)
+    for name in [name for name in setup if name in SETTINGS]:
         try:
             Setup().changed({name: setup[name]})
         except ValueError as error:
-            here.notice(client, "error", f"{str(error).splitlines()[0]} It was left out.")
-            del sound[name]
-    return sound
+            run.notice(client, "error", f"{str(error).splitlines()[0]} It is ignored.")
+            del valid[name]
+    return valid
 
 
-def left(run: "Run", client: int) -> None:
-    """Somebody is gone, and what was in that hand is let go."""
-    run.watching.discard(client)
+def disconnect(run: "Run", client: int) -> None:
+    """A client disconnects: release its neurons."""
+    run.clients.discard(client)
     release(run, client)
 
 
 def start(run: "Run", client: int, setup: Any, preset: str | None = None) -> None:
-    """A new trial; the preset is what to call it, where it could be several."""
+    """Start a new trial. `preset` is its name if several presets have this setup."""
     run.chosen = preset or run.chosen
-    run.begin(run.wanted(setup))
+    run.start_trial(run.complete(setup))
     run.running = True
 
 
 def preset(run: "Run", client: int, name: str) -> None:
-    """A new trial with the settings of a figure; the seed stays."""
+    """Start a new trial with the settings of a figure and the current seed."""
     if name not in run.presets:
-        raise ValueError(f"there is no preset {shown(name)}; there are {', '.join(run.presets)}.")
+        raise ValueError(f"Unknown preset {short_repr(name)}. Known: {', '.join(run.presets)}.")
     run.chosen = name
-    run.begin(replace(run.presets[name].setup, seed=run.trial.setup.seed))
-    run.running = not run.waits
-    _show_a_sample(run)
+    run.start_trial(replace(run.presets[name].setup, seed=run.trial.setup.seed))
+    run.running = not run.starts_paused
+    _show_one_sample(run)
 
 
 def reset(run: "Run", client: int, seed: str) -> None:
-    """The same from the start, or with another seed; what was painted stays."""
+    """Restart with the same seed or a new one. Added points are kept."""
     setup = run.trial.setup
-    run.begin(setup if seed == "same" else replace(setup, seed=(setup.seed + 1) % SEEDS), keep=True)
-    _show_a_sample(run)
+    if seed == "new":
+        setup = replace(setup, seed=(setup.seed + 1) % SEEDS)
+    run.start_trial(setup, keep_added=True)
+    _show_one_sample(run)
 
 
-def _show_a_sample(run: "Run") -> None:
-    """Where it rests from the start and is about one sample, there must be one to see."""
+def _show_one_sample(run: "Run") -> None:
+    """Learn one sample of Figure 1 if it starts paused: the page would show no sample otherwise."""
     if not run.running and not run.trial.seen and run.trial.setup.data == "one-sample":
         run.learn(1)
 
 
 def change(run: "Run", client: int, name: str, value: Any) -> None:
-    """Another value of a setting, as it runs."""
+    """Change a setting during the run."""
     setup = run.trial.setup.changed({name: value})
     if name == "classes" and run.trial.mode == "plane":
-        raise ValueError("points have no classes: choose images first.")
+        raise ValueError("Points have no classes. Choose images first.")
     if setup == run.trial.setup and not (name == "K" and len(run.trial.ids) != value):
         return
     run.trial.change(name, setup)
     if name in ("speed", "K"):
         run.pace.restart(time.perf_counter())
     if name != "speed":
-        run.trouble = ""
-        run.mark(name, scenes.change_in_words(name, setup))
-    run.tell_scene()
+        run.error = ""
+        run.mark(name, scenes.describe_change(name, setup))
+    run.send_scene()
 
 
 def pause(run: "Run", client: int) -> None:
-    """Wait."""
+    """Stop learning."""
     run.running = False
 
 
 def resume(run: "Run", client: int) -> None:
-    """Go on."""
-    run.running, run.trouble = True, ""
+    """Continue learning."""
+    run.running, run.error = True, ""
     run.pace.restart(time.perf_counter())
 
 
 def step(run: "Run", client: int) -> None:
-    """One sample, and wait."""
-    run.running, run.trouble = False, ""
+    """Learn one sample, then pause."""
+    run.running, run.error = False, ""
     run.learn(1)
 
 
 def remove(run: "Run", client: int, neuron: int) -> None:
-    """A neuron goes."""
+    """Remove a neuron."""
     run.trial.remove([neuron])
-    run.mark(f"remove {neuron}", f"{scenes.numbered(neuron)} removed")
+    run.mark(f"remove {neuron}", f"{scenes.neuron_label(neuron)} removed")
 
 
 def add(run: "Run", client: int, count: int, at: tuple[float, float] | None) -> None:
-    """Neurons come: some anywhere, or one at a place."""
+    """Add neurons at random centers, or one at a given center."""
     if at is not None:
         scenes.require_near(run.trial, [at])
         count = 1
     run.trial.add(count, at)
     newest = run.trial.ids[-1]
-    run.mark(f"add {newest}", f"{scenes.numbered(newest)} added" if count == 1 else f"{count} added")
+    run.mark(f"add {newest}", f"{scenes.neuron_label(newest)} added" if count == 1 else f"{count} added")
 
 
 def move(run: "Run", client: int, neuron: int, to: tuple[float, float]) -> None:
-    """A neuron is taken in the hand, and held there."""
-    if neuron not in run.trial.ids:  # somebody else has removed it; whoever holds it will see that
+    """Move a neuron and hold it there."""
+    if neuron not in run.trial.ids:  # another client removed it; the next frame shows that
         return
     scenes.require_near(run.trial, [to])
     run.trial.hold(neuron, to)
-    run.holding.setdefault(client, set()).add(neuron)
+    run.held_by.setdefault(client, set()).add(neuron)
 
 
 def release(run: "Run", client: int) -> None:
-    """What is in the hand is let go."""
-    run.trial.release(sorted(run.holding.pop(client, ())))
+    """Release all neurons that the client holds."""
+    run.trial.release(sorted(run.held_by.pop(client, ())))
 
 
 def paint(run: "Run", client: int, points: list[tuple[float, float]]) -> None:
-    """Points are added."""
+    """Add points."""
     scenes.require_near(run.trial, points)
     run.trial.paint(np.array(points))
-    _tell_painted(run, "painted")
+    run.mark("paint", "points painted")
+    run.send_scene()
 
 
 def noise(run: "Run", client: int, count: int) -> None:
-    """Points are added anywhere in the domain."""
-    run.trial.drop_noise(count)
-    _tell_painted(run, "of noise")
-
-
-def _tell_painted(run: "Run", what: str) -> None:
-    run.mark("paint", f"points {what}")
-    run.tell_scene()
+    """Add points that are uniform in the domain."""
+    run.trial.add_noise(count)
+    run.mark("paint", "noise added")
+    run.send_scene()
 
 
 def unpaint(run: "Run", client: int) -> None:
-    """Points that were added are taken back."""
+    """Remove all added points."""
     run.trial.unpaint()
-    run.tell_points()
-    run.tell_scene()
+    run.send_points()
+    run.send_scene()
 
 
-def look(run: "Run", client: int, neuron: int) -> None:
-    """Somebody wants to know what a neuron answers to."""
-    if neuron in run.trial.ids:  # else it was removed since; the page will see that for itself
-        run.arrays(client, run.trial.strongest(neuron), kind="look", neuron=neuron)
+def inspect(run: "Run", client: int, neuron: int) -> None:
+    """Send the samples with the strongest responses of a neuron."""
+    if neuron in run.trial.ids:  # otherwise it was removed; the next frame shows that
+        run.send_arrays(client, run.trial.strongest(neuron), kind="inspect", neuron=neuron)
 
 
 COMMANDS: dict[str, Callable[..., None]] = {
     "hello": hello,
-    "left": left,
+    "disconnect": disconnect,
     "start": start,
     "preset": preset,
     "reset": reset,
@@ -216,5 +227,5 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "paint": paint,
     "noise": noise,
     "unpaint": unpaint,
-    "look": look,
+    "inspect": inspect,
 }

@@ -1,4 +1,4 @@
-"""Facts and arrays → the bytes of one binary message: a JSON header, then the arrays as they lie."""
+"""Facts and arrays → one binary message: a JSON header, followed by the arrays."""
 
 import json
 import struct
@@ -10,49 +10,52 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 
-ALIGNED = 8  # bytes: where arrays begin
-KINDS = {np.dtype(kind): kind for kind in ("f4", "f8", "u1", "i4")}
-BELOW, RANGE = -0.5, 2.0  # what the 256 levels of a pixel span
+ALIGNMENT = 8  # bytes; every array begins at a multiple of it
+DTYPES = {np.dtype(name): name for name in ("f4", "f8", "u1", "i4")}
+LOWEST, RANGE = -0.5, 2.0  # the 256 levels of a pixel span [-0.5, 1.5]
 
 
 def encoded(facts: Mapping[str, Any], arrays: Mapping[str, Array]) -> bytes:
-    """A header with the facts and where each array lies, and the arrays."""
-    begin, places = 0, {}
+    """The bytes of a message: header length, header with facts and array offsets, arrays."""
+    end, offsets = 0, {}
     for name, array in arrays.items():
-        places[name] = (begin, array)
-        begin += -(-array.nbytes // ALIGNED) * ALIGNED
+        offsets[name] = end
+        end += _aligned(array.nbytes)
     size = 0
-    while True:  # offsets are part of the header, whose length they depend on
-        told = {
-            name: {"dtype": KINDS[array.dtype], "shape": list(array.shape), "offset": size + offset}
-            for name, (offset, array) in places.items()
+    while True:  # the header contains offsets that depend on its own length
+        layout = {
+            name: {"dtype": DTYPES[array.dtype], "shape": list(array.shape), "offset": size + offsets[name]}
+            for name, array in arrays.items()
         }
-        text = json.dumps({**facts, "arrays": told}, allow_nan=False).encode()
-        needed = -(-(4 + len(text)) // ALIGNED) * ALIGNED
+        header = json.dumps({**facts, "arrays": layout}, allow_nan=False).encode()
+        needed = _aligned(4 + len(header))
         if needed <= size:
             break
         size = needed
-    parts = [struct.pack("<I", size - 4), text.ljust(size - 4)]
-    for _, array in places.values():
-        data = np.ascontiguousarray(array).tobytes()
-        parts.append(data.ljust(-(-len(data) // ALIGNED) * ALIGNED, b"\0"))
+    parts = [struct.pack("<I", size - 4), header.ljust(size - 4)]
+    parts += [
+        np.ascontiguousarray(one).tobytes().ljust(_aligned(one.nbytes), b"\0") for one in arrays.values()
+    ]
     return b"".join(parts)
 
 
 def decoded(message: bytes) -> tuple[dict[str, Any], dict[str, Array]]:
-    """The same, back: for tests and clients in Python."""
+    """Facts and arrays of a message, for tests and for clients in Python."""
     (length,) = struct.unpack_from("<I", message)
     facts = json.loads(message[4 : 4 + length])
-    kinds: dict[str, Any] = {name: dtype for dtype, name in KINDS.items()}
     arrays = {}
     for name, about in facts.pop("arrays").items():
         count = int(np.prod(about["shape"], dtype=np.int64))
-        flat = np.frombuffer(message, kinds[about["dtype"]], count, about["offset"])
+        flat = np.frombuffer(message, np.dtype(about["dtype"]), count, about["offset"])
         arrays[name] = flat.reshape(about["shape"])
     return facts, arrays
 
 
 def pixels(values: Array) -> NDArray[np.uint8]:
-    """Values as the levels that a picture shows: -0.5 is 0, 1.5 is 255."""
-    levels = np.clip((values - BELOW) * (255 / RANGE), 0, 255)
+    """Values as pixel levels: -0.5 is 0, 1.5 is 255, values outside are clipped."""
+    levels = np.clip((values - LOWEST) * (255 / RANGE), 0, 255)
     return np.rint(levels).astype(np.uint8)
+
+
+def _aligned(size: int) -> int:
+    return -(-size // ALIGNMENT) * ALIGNMENT

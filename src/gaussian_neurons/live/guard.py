@@ -1,4 +1,4 @@
-"""Who may talk to the server: the right Host, the right Origin, and where it is asked for, the token."""
+"""Access control: every request needs a valid Host and Origin, and a token if other machines have access."""
 
 import asyncio
 import ipaddress
@@ -18,64 +18,64 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 COOKIE = "gaussian-neurons-token"
-NEEDS_TOKEN = 4401  # why a WebSocket is closed
+NEEDS_TOKEN = 4401  # code with which a WebSocket is closed
 DOCUMENT = "/"
-PATIENCE = 10.0  # seconds for a whole request
+REQUEST_TIMEOUT = 10.0  # seconds for a whole request
 ADDRESS = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+?)\.?)(?::[0-9]{1,5})?", re.IGNORECASE)
 
 
 class Guard:
-    """An ASGI application in front of another, which gets to see only what may pass.
+    """An ASGI application that forwards permitted requests to another.
 
-    Another page in the same browser can send requests here, but it cannot choose what the browser writes
-    into Host and Origin. A name that was made to point here (DNS rebinding) is no name of ours.
+    Another page in the same browser can send requests to this server, but it cannot choose the headers Host
+    and Origin. DNS rebinding does not help it either: the name in Host is then not one of this server.
 
     Parameters
     ----------
-    app : the application behind
-    host : the address that is listened on
-    token : what must be known, or None where only this machine can ask
+    app : the protected application
+    host : the address that the server listens on
+    token : the required token, or None if only this machine has access
     """
 
     def __init__(self, app: App, host: str, token: str | None) -> None:
         self.app, self.token = app, token
         self.host = host.strip("[]").lower()
-        self.only_here = self.host in LOOPBACK
+        self.is_local = self.host in LOOPBACK
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request through, or say why not."""
+        """Forward a request, or refuse it with the reason."""
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
             return
-        trouble = self._trouble(scope)
-        if trouble is not None:
-            await _refuse(scope, receive, send, 403, trouble)
-        elif self.token is None or (self._knows(scope) and not self._given(scope)):
+        problem = self._problem(scope)
+        if problem is not None:
+            await _refuse(scope, receive, send, 403, problem)
+        elif self.token is None or (self._has_cookie(scope) and not self._has_token(scope)):
             await self.app(scope, receive, _with_headers(send, _header(scope, b"host")))
-        elif scope["type"] == "websocket":  # accepted, since a page can read only then why it was closed
+        elif scope["type"] == "websocket":  # accepted first: otherwise the page cannot read the code
             await receive()
             await send({"type": "websocket.accept"})
             await send({"type": "websocket.close", "code": NEEDS_TOKEN, "reason": "the token is missing"})
-        else:  # one that is known already is taken out of the address all the same
-            await self._ask_for_token(scope, receive, send)
+        else:  # also with a cookie, so that the token is removed from the address
+            await self._exchange_token(scope, receive, send)
 
-    def _trouble(self, scope: Scope) -> str | None:
-        """What is wrong with where a request comes from or goes to."""
+    def _problem(self, scope: Scope) -> str | None:
+        """What is wrong with the origin or the destination of a request, None if both are permitted."""
         host = _header(scope, b"host")
-        if not self._is_ours(_name_of(host)):
-            return f"{host[:80]!r} is no name of this server. Use the address that it printed."
+        if not self._is_own_name(_host_name(host)):
+            return f"{host[:80]!r} is not a name of this server. Use the address that the server printed."
         origin = _header(scope, b"origin")
         if (scope["type"] == "websocket" or origin) and origin not in (f"http://{host}", f"https://{host}"):
-            return f"a page from {origin[:80]!r} may not talk to this server."
+            return f"pages from {origin[:80]!r} have no access to this server."
         site = _header(scope, b"sec-fetch-site")
         if scope.get("path") != DOCUMENT and site not in ("", "none", "same-origin"):
-            return "another page may not ask for this."
+            return "pages from other sites have no access to this server."
         return None
 
-    def _is_ours(self, name: str) -> bool:
+    def _is_own_name(self, name: str) -> bool:
         if name in LOOPBACK or (name and name == self.host):
             return True
-        if self.only_here:
+        if self.is_local:
             return False
         try:
             ipaddress.ip_address(name)
@@ -84,13 +84,13 @@ class Guard:
             return name in (own, f"{own}.local", own.split(".")[0])
         return True
 
-    def _knows(self, scope: Scope) -> bool:
+    def _has_cookie(self, scope: Scope) -> bool:
         cookies = (cookie.strip().partition("=") for cookie in _header(scope, b"cookie").split(";"))
-        wanted = _cookie_of(scope)
+        wanted = _cookie_name(scope)
         return any(name == wanted and self._is_token(value) for name, _, value in cookies)
 
-    def _given(self, scope: Scope) -> bool:
-        """Whether the address has the token in it, where it is kept from then on."""
+    def _has_token(self, scope: Scope) -> bool:
+        """Whether the address contains the valid token."""
         return scope.get("path") == DOCUMENT and any(
             name == "token" and self._is_token(value) for name, value in _query(scope)
         )
@@ -98,76 +98,78 @@ class Guard:
     def _is_token(self, text: str) -> bool:
         return self.token is not None and secrets.compare_digest(text.encode(), self.token.encode())
 
-    async def _ask_for_token(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Take the token out of the address and keep it in a cookie, or say where it is to be found."""
+    async def _exchange_token(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Move the token from the address into a cookie, or refuse the request."""
         query = _query(scope)
-        given = [value for name, value in query if name == "token"]
-        if scope["path"] == DOCUMENT and any(map(self._is_token, given)):
+        if self._has_token(scope):
             rest = urlencode([(name, value) for name, value in query if name != "token"])
-            where = f"{DOCUMENT}?{rest}" if rest else DOCUMENT
-            cookie = f"{_cookie_of(scope)}={self.token}; HttpOnly; SameSite=Lax; Path=/"
-            headers = [(b"location", where.encode("latin-1")), (b"set-cookie", cookie.encode())]
+            location = f"{DOCUMENT}?{rest}" if rest else DOCUMENT
+            cookie = f"{_cookie_name(scope)}={self.token}; HttpOnly; SameSite=Lax; Path=/"
+            headers = [(b"location", location.encode("latin-1")), (b"set-cookie", cookie.encode())]
             await _respond(send, 303, "", headers)
             return
-        what = "is not the one that it printed" if given else "is missing"
+        what = "is wrong" if any(name == "token" for name, _ in query) else "is missing"
         await _refuse(
             scope,
             receive,
             send,
             401,
-            f"the token {what}. Open the address that gaussian-neurons live printed in its terminal, with "
-            f"?token=... at its end.",
+            f"the token {what}. Open the address that gaussian-neurons live printed in its terminal; it ends "
+            f"with ?token=...",
         )
 
 
-class Impatient(H11Protocol):
-    """HTTP that hangs up on whoever takes more than `PATIENCE` seconds for a request, however often a letter
-    of it arrives: a few hundred that never end would keep everybody else out."""
+class RequestTimeout(H11Protocol):
+    """HTTP that closes a connection if a request takes longer than `REQUEST_TIMEOUT`.
 
-    _waiting: asyncio.TimerHandle
+    The timeout holds for the whole request, even if parts of it arrive: some hundred unfinished requests
+    would block the server.
+    """
+
+    _timer: asyncio.TimerHandle
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin to wait."""
+        """Start the timer."""
         super().connection_made(transport)
-        self._wait()
+        self._restart_timer()
 
     def on_response_complete(self) -> None:
-        """Begin to wait for the next request."""
-        self._wait()  # first: the next may be here already, and become a WebSocket
+        """Restart the timer for the next request."""
+        self._restart_timer()  # before super: the next request may be there already and become a WebSocket
         super().on_response_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Wait no more."""
+        """Stop the timer."""
         super().connection_lost(exc)
-        self._waiting.cancel()
+        self._timer.cancel()
 
     def handle_websocket_upgrade(self, event: Any) -> None:
-        """Wait no more: a WebSocket stays open, and has rules of its own."""
-        self._waiting.cancel()
+        """Stop the timer: a WebSocket stays open and has its own timeouts."""
+        self._timer.cancel()
         super().handle_websocket_upgrade(event)
 
-    def _wait(self) -> None:
-        if hasattr(self, "_waiting"):
-            self._waiting.cancel()
-        self._waiting = self.loop.call_later(PATIENCE, self._give_up)
+    def _restart_timer(self) -> None:
+        if hasattr(self, "_timer"):
+            self._timer.cancel()
+        self._timer = self.loop.call_later(REQUEST_TIMEOUT, self._time_out)
 
-    def _give_up(self) -> None:
+    def _time_out(self) -> None:
         if self.cycle is None or self.cycle.response_complete:
             self.transport.close()
 
 
 def new_token() -> str:
-    """A token that nobody guesses."""
+    """A random token."""
     return secrets.token_urlsafe(18)
 
 
 def _header(scope: Scope, name: bytes) -> str:
-    """A header, empty where it is missing; one that is there twice is all of it, and so no right one."""
+    """A header, empty if missing. Repeated headers are joined, which makes them invalid."""
     return b"; ".join(value for key, value in scope["headers"] if key.lower() == name).decode("latin-1")
 
 
-def _cookie_of(scope: Scope) -> str:
-    """What the cookie is called: browsers tell ports apart by nothing else."""
+def _cookie_name(scope: Scope) -> str:
+    """The name of the cookie. It contains the port, because cookies are shared between ports."""
     port = _header(scope, b"host").rpartition(":")[2]
     return f"{COOKIE}-{port}" if port.isdecimal() else COOKIE
 
@@ -176,8 +178,8 @@ def _query(scope: Scope) -> list[tuple[str, str]]:
     return parse_qsl(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True)
 
 
-def _name_of(host: str) -> str:
-    """The name in name:port or [address]:port; empty where it is neither."""
+def _host_name(host: str) -> str:
+    """The name in name:port or [address]:port, empty if it is neither."""
     found = ADDRESS.fullmatch(host)
     return (found[1] or found[2]).lower() if found else ""
 
@@ -197,7 +199,7 @@ async def _respond(send: Send, status: int, text: str, headers: Iterable[tuple[b
 
 
 def _with_headers(send: Send, host: str) -> Send:
-    """Let every answer say what the page may do: load from here, connect to here, and nothing else."""
+    """Add a content security policy to every response: the page may use this server only."""
     policy = (
         f"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
         f"connect-src 'self' ws://{host} wss://{host}; base-uri 'none'; form-action 'none'; "
@@ -206,8 +208,8 @@ def _with_headers(send: Send, host: str) -> Send:
 
     async def sending(message: Any) -> None:
         if message["type"] == "http.response.start":
-            own = [*message.get("headers", ()), *_SECURITY, (b"content-security-policy", policy.encode())]
-            message = {**message, "headers": own}
+            added = [*message.get("headers", ()), *_SECURITY, (b"content-security-policy", policy.encode())]
+            message = {**message, "headers": added}
         await send(message)
 
     return sending

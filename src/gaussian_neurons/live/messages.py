@@ -1,163 +1,151 @@
-"""Messages of the page → commands: read, checked and bounded; nothing else gets through."""
+"""Messages of the page → commands. Every message is checked and bounded before it is executed."""
 
 import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from gaussian_neurons.live.setup import CHANGEABLE, MOST_NEURONS, point, shown, whole
+from gaussian_neurons.live.setup import CHANGEABLE, MAX_NEURONS, position, short_repr, whole
 
-LONGEST = 32 * 1024  # bytes of a message
-MOST_PAINTED = 200  # points in a message
-MOST_NOISE = 2000
-NEWEST_NEURON = 1 << 31
+MAX_LENGTH = 32 * 1024  # bytes of a message
+MAX_PAINTED = 200  # points in a message
+MAX_NOISE = 2000
+MAX_NUMBER = 1 << 31  # of neurons and generations
 
-Command = tuple[str, dict[str, Any]]  # what to do, and with what
+Command = tuple[str, dict[str, Any]]  # name, arguments
+Check = Callable[[Any], Any]
 
 
-def read(text: str) -> Command:
-    """The command of a message, or a ValueError that says what is wrong with it.
+def parse(text: str) -> Command:
+    """The command in a message, or a ValueError that says what is invalid.
 
     Examples
     --------
-    >>> read('{"do": "reset", "seed": "new"}')
+    >>> parse('{"do": "reset", "seed": "new"}')
     ('reset', {'seed': 'new'})
     """
     try:
-        message = json.loads(text, parse_constant=_no_number)
+        message = json.loads(text, parse_constant=_reject_constant)
     except RecursionError:
-        raise ValueError("a message must not be nested so deeply.") from None
+        raise ValueError("The message is nested too deeply.") from None
     except ValueError as error:
-        raise ValueError(f"a message must be JSON: {shown(str(error))}.") from None
+        raise ValueError(f"A message must be JSON: {short_repr(str(error))}.") from None
     if not isinstance(message, dict):
-        raise ValueError(f"a message must be an object with a 'do', got {shown(message)}.")
+        raise ValueError(f"A message must be an object with the key 'do', got {short_repr(message)}.")
     do = message.pop("do", None)
     if not isinstance(do, str) or do not in MESSAGES:
-        raise ValueError(f"there is nothing to do called {shown(do)}; there are {', '.join(MESSAGES)}.")
-    parts = MESSAGES[do]
-    unknown = [name for name in message if name not in parts]
+        raise ValueError(f"Unknown command {short_repr(do)}. Known: {', '.join(MESSAGES)}.")
+    parameters = MESSAGES[do]
+    unknown = [name for name in message if name not in parameters]
     if unknown:
-        raise ValueError(f"{do} knows no {shown(unknown[0])}; it takes {', '.join(parts) or 'nothing'}.")
-    return do, {name: check(message.get(name)) for name, check in parts.items()}
+        known = ", ".join(parameters) or "none"
+        raise ValueError(f"Unknown argument {short_repr(unknown[0])} of {do}. Known: {known}.")
+    return do, {name: check(message.get(name)) for name, check in parameters.items()}
 
 
-def joined(waits: Command, command: Command) -> bool:
-    """Whether a command could be taken into the one before it, which waits still.
+def merge(waiting: Command, command: Command) -> bool:
+    """Merge a command into the one that waits before it, if possible.
 
-    Of a neuron's places only the last matters, and points are painted together.
+    Of several moves of a neuron only the last matters. Painted points are collected.
 
     Examples
     --------
-    >>> waits = ("move", {"neuron": 2, "to": (0.1, 0.2)})
-    >>> joined(waits, ("move", {"neuron": 2, "to": (0.3, 0.4)})), waits[1]["to"]
+    >>> waiting = ("move", {"neuron": 2, "to": (0.1, 0.2)})
+    >>> merge(waiting, ("move", {"neuron": 2, "to": (0.3, 0.4)})), waiting[1]["to"]
     (True, (0.3, 0.4))
-    >>> joined(waits, ("release", {}))
+    >>> merge(waiting, ("release", {}))
     False
     """
-    (before, known), (do, arguments) = waits, command
-    if do != before or known.get("generation") != arguments.get("generation"):
+    (do_before, before), (do, arguments) = waiting, command
+    if do != do_before or before.get("generation") != arguments.get("generation"):
         return False
-    if do == "move" and known["neuron"] == arguments["neuron"]:
-        known["to"] = arguments["to"]
+    if do == "move" and before["neuron"] == arguments["neuron"]:
+        before["to"] = arguments["to"]
         return True
-    if do == "paint" and len(known["points"]) + len(arguments["points"]) <= MOST_PAINTED:
-        known["points"] += arguments["points"]
+    if do == "paint" and len(before["points"]) + len(arguments["points"]) <= MAX_PAINTED:
+        before["points"] += arguments["points"]
         return True
     return False
 
 
-def _no_number(text: str) -> Any:
-    raise ValueError(f"{text} is no number")
+def _reject_constant(text: str) -> Any:
+    raise ValueError(f"{text} is not a number")
+
+
+def _optional(check: Check) -> Check:
+    return lambda value: None if value is None else check(value)
+
+
+def _whole(name: str, most: int, default: int | None = None) -> Check:
+    return lambda value: whole(name, 1, most, default if value is None else value)
 
 
 def _object(value: Any) -> Mapping[str, Any]:
     if not isinstance(value, dict):
-        raise ValueError(f"a setup must be an object with names and values, got {shown(value)}.")
+        raise ValueError(f"Setup must be an object with names and values, got {short_repr(value)}.")
     return value
-
-
-def _maybe_object(value: Any) -> Mapping[str, Any] | None:
-    return None if value is None else _object(value)
 
 
 def _flag(value: Any) -> bool:
     if value is not None and not isinstance(value, bool):
-        raise ValueError(f"true or false was expected, got {shown(value)}.")
+        raise ValueError(f"Expected true or false, got {short_repr(value)}.")
     return bool(value)
 
 
-def _word(value: Any) -> str:
+def _name(value: Any) -> str:
     if not isinstance(value, str) or len(value) > 100:
-        raise ValueError(f"a name was expected, got {shown(value)}.")
+        raise ValueError(f"Expected a name of at most 100 characters, got {short_repr(value)}.")
     return value
-
-
-def _maybe_word(value: Any) -> str | None:
-    return None if value is None else _word(value)
-
-
-def _neuron(value: Any) -> int:
-    return whole("neuron", 1, NEWEST_NEURON, value)
-
-
-def _maybe_generation(value: Any) -> int | None:
-    """Of which start the neuron is that is meant: numbers begin anew with each."""
-    return None if value is None else whole("generation", 1, NEWEST_NEURON, value)
 
 
 def _changeable(value: Any) -> str:
     if not isinstance(value, str) or value not in CHANGEABLE:
         raise ValueError(
-            f"{shown(value)} cannot be changed as it runs; these can: {', '.join(CHANGEABLE)}. Others need a "
-            f"new start."
+            f"{short_repr(value)} cannot be changed during a run. Changeable: {', '.join(CHANGEABLE)}. "
+            f"Start a new run to change other settings."
         )
     return value
 
 
-def _which_seed(value: Any) -> str:
+def _seed(value: Any) -> str:
     if value not in ("same", "new"):
-        raise ValueError(f"seed must be 'same' or 'new', got {shown(value)}.")
+        raise ValueError(f"Seed must be 'same' or 'new', got {short_repr(value)}.")
     return str(value)
 
 
-def _maybe_point(value: Any) -> tuple[float, float] | None:
-    return None if value is None else point(value)
-
-
 def _points(value: Any) -> list[tuple[float, float]]:
-    if not isinstance(value, list) or not 0 < len(value) <= MOST_PAINTED:
-        raise ValueError(f"points must be a list of 1 to {MOST_PAINTED} places, got {shown(value)}.")
-    return [point(one) for one in value]
+    if not isinstance(value, list) or not 0 < len(value) <= MAX_PAINTED:
+        raise ValueError(f"Points must be a list of 1 to {MAX_PAINTED} positions, got {short_repr(value)}.")
+    return [position(one) for one in value]
 
 
-def _how_many(value: Any) -> int:
-    return whole("count", 1, MOST_NEURONS, 1 if value is None else value)
+_NEURON = _whole("Neuron", MAX_NUMBER)
+_GENERATION = _optional(_whole("Generation", MAX_NUMBER))  # neuron numbers are valid within one generation
 
-
-def _how_much_noise(value: Any) -> int:
-    return whole("count", 1, MOST_NOISE, 200 if value is None else value)
-
-
-MESSAGES: dict[str, dict[str, Callable[[Any], Any]]] = {
+MESSAGES: dict[str, dict[str, Check]] = {
     "hello": {
-        "setup": _maybe_object,
-        "preset": _maybe_word,
+        "setup": _optional(_object),
+        "preset": _optional(_name),
         "link": _flag,
-        "run": _maybe_word,
+        "run_name": _optional(_name),
         "paused": _flag,
     },
-    "start": {"setup": _object, "preset": _maybe_word},
-    "preset": {"name": _word},
-    "set": {"name": _changeable, "value": lambda value: value},  # which the setup checks
+    "start": {"setup": _object, "preset": _optional(_name)},
+    "preset": {"name": _name},
+    "set": {"name": _changeable, "value": lambda value: value},  # `Setup.changed` checks the value
     "pause": {},
     "resume": {},
     "step": {},
-    "reset": {"seed": _which_seed},
-    "remove": {"neuron": _neuron, "generation": _maybe_generation},
-    "add": {"count": _how_many, "at": _maybe_point, "generation": _maybe_generation},
-    "move": {"neuron": _neuron, "to": point, "generation": _maybe_generation},
+    "reset": {"seed": _seed},
+    "remove": {"neuron": _NEURON, "generation": _GENERATION},
+    "add": {
+        "count": _whole("Count", MAX_NEURONS, default=1),
+        "at": _optional(position),
+        "generation": _GENERATION,
+    },
+    "move": {"neuron": _NEURON, "to": position, "generation": _GENERATION},
     "release": {},
-    "paint": {"points": _points, "generation": _maybe_generation},
-    "noise": {"count": _how_much_noise},
+    "paint": {"points": _points, "generation": _GENERATION},
+    "noise": {"count": _whole("Count", MAX_NOISE, default=200)},
     "unpaint": {},
-    "look": {"neuron": _neuron, "generation": _maybe_generation},
+    "inspect": {"neuron": _NEURON, "generation": _GENERATION},
 }

@@ -1,44 +1,43 @@
-"""The paper's experiments as things to do by hand."""
+"""The paper's figures as presets of the page."""
 
 from dataclasses import dataclass, replace
 from typing import Any
 
 from gaussian_neurons.experiments import figure2g
 from gaussian_neurons.experiments.catalogue import EXPERIMENTS
-from gaussian_neurons.experiments.layer import Layer
+from gaussian_neurons.experiments.layer import LayerConfig
 from gaussian_neurons.live.setup import Setup
-from gaussian_neurons.live.sources import Sources, defaults, of_layer, one_sample
+from gaussian_neurons.live.sources import Sources, default_setup, one_sample, setup_from_layer
 
-# what to do, or to look for
 HINTS = {
-    "figure1": "Drag μ₂: the star, where F is lowest for μ₁, moves out of its way; with μ₂ on the sample, "
-    "F is flat. Resume, and both learn.",
-    "figure2a": "Some neurons find strokes and are framed; the others leave the domain, and turn blue and "
-    "red. Click a framed one: often another neuron learns its pattern.",
-    "figure2b": "Let it run to ten million samples, ten times as long as Figure 2a: filters that stand stay.",
-    "figure2c": "Let it run to ten million samples: most often there are more filters than in Figure 2b.",
-    "figure2d": "Lower λ further: where it is too low, filters collapse into each other.",
-    "figure2e": "Click a framed filter, and it is gone: often another neuron learns its pattern, and the "
-    "curve says which.",
-    "figure2f": "Only 1s arrive: when some filters stand, let 2s arrive instead, which is Figure 2g.",
-    "figure2g": "When filters of 1s stand, let 2s arrive instead: old filters stay, new ones come.",
-    "figure3a": "Look for rounder filters than in Figure 2a: larger patches hold more of a digit.",
-    "figure3b": "Look for parts of round digits, such as 0, 3, 6 and 8.",
-    "figure4": "Look for grey edges, which answer to any colour, and for plain ones such as sky and grass.",
-    "figure5a": "Count the few filters that a fixed, wide σ leaves, then try σ = 6, as the paper's "
-    "caption has it.",
-    "figure5b": "Count the filters: with σ fixed at 14 the paper has two; Figure 5e adapts it, and has more.",
-    "figure5c": "Point at framed filters: each has adapted its σ to the widths that its samples carry.",
-    "figure5d": "Point at filters: σ of the framed ones has become smaller, and the others stay near 10.",
-    "figure5e": "Compare with Figures 5c and 5d: from σ = 14, too, much the same filters are learned.",
-    "figure5f": "Point at framed filters: σ shrinks from 10, which makes room for almost as many as Figure 4 "
-    "has.",
+    "figure1": "Drag μ₂. The star marks the position where F is lowest for μ₁; it moves away from μ₂. With "
+    "μ₂ on the sample, F is flat. Press Resume, and both neurons learn.",
+    "figure2a": "Some neurons learn strokes and are framed. The others leave the domain and turn blue and "
+    "red. Click a framed filter to remove it: often another neuron learns its pattern.",
+    "figure2b": "Run to ten million samples, ten times as long as Figure 2a. Learned filters stay.",
+    "figure2c": "Run to ten million samples. In most runs there are more filters than in Figure 2b.",
+    "figure2d": "Lower λ further. If it is too low, several neurons learn the same filter.",
+    "figure2e": "Click a framed filter to remove it. Often another neuron learns its pattern; a mark on the "
+    "curve then names that neuron.",
+    "figure2f": "Only 1s arrive. When filters are learned, select the class 2 instead: that is Figure 2g.",
+    "figure2g": "When filters of 1s are learned, select the class 2 instead. Old filters stay, and new ones "
+    "are learned.",
+    "figure3a": "The filters are rounder than in Figure 2a, because larger patches contain more of a digit.",
+    "figure3b": "The filters show parts of round digits such as 0, 3, 6 and 8.",
+    "figure4": "Some filters are grey edges, which respond to edges of any colour. Others are plain areas "
+    "such as sky and grass.",
+    "figure5a": "A wide, fixed σ leaves few filters. Try σ = 6 as well, the value in the paper's caption.",
+    "figure5b": "With σ fixed at 14, the paper has two filters. Figure 5e adapts σ and has more.",
+    "figure5c": "Point at framed filters: each has adapted its σ to the widths of its samples.",
+    "figure5d": "Point at filters: σ of the framed ones decreases, σ of the others stays near 10.",
+    "figure5e": "Compare with Figures 5c and 5d: starting from σ = 14, similar filters are learned.",
+    "figure5f": "Point at framed filters: σ decreases from 10, which allows almost as many filters as in "
+    "Figure 4.",
 }
 
-# where the experiment's own says more than the page does, or less
-TITLES = {
-    "figure1": "F of two neurons, over the places of one",
-    "figure2d": "less inhibition: more filters",
+TITLES = {  # instead of the experiment's own title, if that does not fit the page
+    "figure1": "F of two neurons, over the positions of one",
+    "figure2d": "less inhibition, more filters",
     "figure2g": "1s, then 2s: old filters stay",
     "figure5a": "9 neurons, σ = 4",
 }
@@ -46,54 +45,66 @@ TITLES = {
 
 @dataclass(frozen=True)
 class Preset:
-    """An experiment to start from."""
+    """A figure of the paper to start from."""
 
     name: str
     title: str
     hint: str
     setup: Setup
-    note: str | None  # where other data stands in for the paper's
-    waits: bool = False  # begins paused
-    later: Setup | None = None  # what it becomes on the way
+    note: str | None  # if other data replaces the paper's
+    starts_paused: bool = False
+    later: Setup | None = None  # the setup after the change that the figure is about
 
     @property
     def label(self) -> str:
-        """What it is called: Figure 2a."""
+        """The name on the page, such as Figure 2a."""
         return self.name.replace("figure", "Figure ")
 
-    def told(self) -> dict[str, Any]:
-        """As the page is told."""
+    def as_json(self) -> dict[str, Any]:
+        """The preset, for the page."""
         return {
             "name": self.name,
             "label": self.label,
             "title": self.title,
             "hint": self.hint,
-            "setup": self.setup.told(),
+            "setup": self.setup.as_json(),
         }
 
 
 def presets(sources: Sources) -> dict[str, Preset]:
-    """Every figure that the rule draws, on the data that is here. (Figure 2h is k-means.)"""
+    """All figures with Gaussian neurons, on the data that is available. (Figure 2h is k-means.)"""
     found = {}
     for name, hint in HINTS.items():
         experiment = EXPERIMENTS[name]
-        setup, note, later = defaults("one-sample", one_sample()), None, None
-        if isinstance(experiment.config, Layer):
-            data, note = sources.here(str(experiment.data))
-            setup = of_layer(data, experiment.config)
+        setup, note, later = default_setup("one-sample", one_sample()), None, None
+        if isinstance(experiment.config, LayerConfig):
+            data, note = sources.available(str(experiment.data))
+            setup = setup_from_layer(data, experiment.config)
         if isinstance(experiment.config, figure2g.Config):
             later = replace(setup, classes=experiment.config.digits_after)
         title = TITLES.get(name, experiment.title)
-        found[name] = Preset(name, title, hint, setup, note, waits=name == "figure1", later=later)
+        found[name] = Preset(name, title, hint, setup, note, starts_paused=name == "figure1", later=later)
     return found
 
 
-def named(setup: Setup, first: Setup, known: dict[str, Preset], last: str | None) -> str | None:
-    """Which preset a setup is that began with the first; of several, the one that was chosen last."""
-    same = [
+def matching(setup: Setup, first: Setup, known: dict[str, Preset], chosen: str | None) -> str | None:
+    """The name of the preset with this setup, None if there is none.
+
+    Parameters
+    ----------
+    setup : the current setup
+    first : the setup that the trial started with
+    known : all presets
+    chosen : the preset that was chosen last; preferred if several match
+    """
+    matches = [
         name
         for name, preset in known.items()
-        if preset.setup.same_as(setup)
-        or (preset.later is not None and preset.later.same_as(setup) and preset.setup.same_as(first))
+        if preset.setup.same_experiment(setup)
+        or (
+            preset.later is not None
+            and preset.later.same_experiment(setup)
+            and preset.setup.same_experiment(first)
+        )
     ]
-    return last if last in same else same[0] if same else None
+    return chosen if chosen in matches else matches[0] if matches else None

@@ -1,34 +1,34 @@
-"""What a page must know besides the frames: the setup, the source, what can be chosen, in words."""
+"""What the page shows besides frames: settings, data, slider ranges, labels."""
 
 from collections.abc import Sequence
 from importlib.metadata import version
 from typing import Any
 
 from gaussian_neurons.live.presets import Preset
-from gaussian_neurons.live.setup import KNOWN, Setup
-from gaussian_neurons.live.sources import Images, Points, Sources, defaults
+from gaussian_neurons.live.setup import SETTINGS, Setup
+from gaussian_neurons.live.sources import Images, Points, Sources, default_setup
 from gaussian_neurons.live.trial import Trial
 
-NEAR = 3.0  # sides of the domain that a place may be away from it
+MAX_DISTANCE = 3.0  # of a position from the domain, in sides of the domain
 SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 SYMBOLS = {"sigma": "σ", "lambda": "λ", "eta": "η_μ", "eta_sigma": "η_σ", "sample_width": "σ_x"}
 
 
 def welcome(sources: Sources, presets: dict[str, Preset]) -> dict[str, Any]:
-    """What there is to choose from."""
+    """Available data and presets."""
     return {
         "version": version("gaussian-neurons"),
-        "datasets": sources.known(),
-        "presets": [preset.told() for preset in presets.values()],
+        "datasets": sources.as_json(),
+        "presets": [preset.as_json() for preset in presets.values()],
     }
 
 
-def scene(trial: Trial, sources: Sources, preset: Preset | None) -> dict[str, Any]:
-    """The trial, but for its neurons."""
+def scene(trial: Trial, preset: Preset | None) -> dict[str, Any]:
+    """The trial without its neurons."""
     setup, source = trial.setup, trial.source
     return {
         "mode": trial.mode,
-        "setup": setup.told(),
+        "setup": setup.as_json(),
         "preset": None if preset is None else preset.name,
         "note": _note(source, preset),
         "data": source.text,
@@ -55,12 +55,12 @@ def _classes(source: Images) -> list[dict[str, Any]] | None:
 
 
 def ranges(setup: Setup, trial: Trial) -> dict[str, list[float]]:
-    """Between which numbers, all above zero, a slider is of use; where 0 makes sense it has that besides."""
-    usual = defaults(setup.data, trial.source)
+    """The ends of the sliders, all above 0: the scales are logarithmic, and the page adds 0 itself."""
+    usual = default_setup(setup.data, trial.source)
     width, size = usual.width, 1
     if isinstance(trial.source, Images):
-        size = trial.source.most_size()
-        width *= max(1, setup.size**2 / usual.size**2)  # squared distances grow with the pixels
+        size = trial.source.max_size()
+        width *= max(1, setup.size**2 / usual.size**2)  # squared distances grow with the number of pixels
     return {
         "K": [1, 100],
         "sigma": [width / 100, width * 100],
@@ -74,36 +74,31 @@ def ranges(setup: Setup, trial: Trial) -> dict[str, list[float]]:
     }
 
 
-def numbered(neuron: int) -> str:
-    """What a neuron is called.
+def neuron_label(neuron: int) -> str:
+    """The label of a neuron.
 
     Examples
     --------
-    >>> numbered(12)
+    >>> neuron_label(12)
     'μ₁₂'
     """
     return f"μ{str(neuron).translate(SUBSCRIPTS)}"
 
 
-def change_in_words(name: str, setup: Setup) -> str:
-    """A change of the setup, for a mark on the curves."""
-    value = getattr(setup, KNOWN[name].field)
+def describe_change(name: str, setup: Setup) -> str:
+    """The text of a mark for a changed setting."""
+    value = getattr(setup, SETTINGS[name].field)
     if name == "classes":
         return "all classes" if value is None else f"only {', '.join(map(str, value))}"
     return f"{SYMBOLS.get(name, name)} = {value:.4g}"
 
 
-def points_of(trial: Trial) -> Points:
-    """The points of a trial in the plane."""
-    if not isinstance(trial.source, Points):
-        raise ValueError("there are points in the plane only: choose a mixture first.")
-    return trial.source
-
-
-def require_near(trial: Trial, places: Sequence[tuple[float, float]]) -> None:
-    """Refuse places that are far out of the picture."""
-    source = points_of(trial)
-    side = source.high - source.low
-    for place in places:
-        if ((place < source.low - NEAR * side) | (place > source.high + NEAR * side)).any():
-            raise ValueError(f"{place} is too far away: stay within the picture.")
+def require_near(trial: Trial, positions: Sequence[tuple[float, float]]) -> None:
+    """Raise a ValueError if a position is far outside the domain."""
+    source = trial.source
+    if not isinstance(source, Points):
+        raise ValueError("Positions are available in the plane only. Choose data with two columns first.")
+    margin = MAX_DISTANCE * (source.high - source.low)
+    for one in positions:
+        if ((one < source.low - margin) | (one > source.high + margin)).any():
+            raise ValueError(f"Position {one} is too far outside the domain.")

@@ -1,48 +1,49 @@
-"""A trial as a Python script that learns the same: its setup, and what was done on the way."""
+"""A trial as a Python script that learns the same: its setup, and the changes during the run."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gaussian_neurons.live.setup import Setup
 from gaussian_neurons.live.sources import Images, Points, Source
 
-MOST_NOTES = 5000
-MOST_LETTERS = 1_000_000  # of all notes: as many points as the plane holds can be painted
-TOO_MANY = (
-    f"# here the run went on: a script keeps {MOST_NOTES:,} changes and {MOST_LETTERS:,} letters of them"
+MAX_CHANGES = 5000
+MAX_CHARACTERS = 1_000_000  # of all changes; enough to paint as many points as the plane can hold
+TRUNCATED = (
+    f"# the run continued: the script is limited to {MAX_CHANGES:,} changes and {MAX_CHARACTERS:,} "
+    f"characters of changes"
 )
 
 
 class Journal:
-    """What a trial began with and what was done to it, after how many samples each."""
+    """The start of a trial and the changes to it, each with the number of samples seen before it."""
 
     def __init__(self, setup: Setup, source: Source) -> None:
         self.setup, self.source = setup, source
-        self.notes: list[tuple[int, str]] = []
-        self.ends_at: int | None = None  # where more was done than is kept
-        self._letters = 0  # of all notes
+        self.changes: list[tuple[int, str]] = []  # samples seen, line of Python
+        self.ends_at: int | None = None  # samples seen when a limit was exceeded
+        self._characters = 0  # of all changes
 
-    def note(self, seen: int, line: str) -> None:
-        """Keep a line; of settings of the same thing after the same samples, the last."""
-        at, before = self.notes[-1] if self.notes else (-1, "")
-        if self.ends_at is not None or (line == before and line.startswith("#")):
+    def record(self, seen: int, line: str) -> None:
+        """Record a line. It replaces the last one if that sets the same thing at the same sample."""
+        last_seen, last = self.changes[-1] if self.changes else (-1, "")
+        if self.ends_at is not None or (line == last and line.startswith("#")):
             return
-        if at == seen and _makes_void(line, before):
-            self._letters -= len(self.notes.pop()[1])
-        if len(self.notes) == MOST_NOTES or self._letters + len(line) > MOST_LETTERS:
+        if last_seen == seen and _replaces(line, last):
+            self._characters -= len(self.changes.pop()[1])
+        if len(self.changes) == MAX_CHANGES or self._characters + len(line) > MAX_CHARACTERS:
             self.ends_at = seen
             return
-        self.notes.append((seen, line))
-        self._letters += len(line)
+        self.changes.append((seen, line))
+        self._characters += len(line)
 
     def script(self, seen: int, last: Sequence[str] = ()) -> str:
-        """The script up to so many samples, and some lines at its end."""
+        """The script up to `seen` samples, followed by the lines `last`."""
         if self.ends_at is not None:
-            seen, last = self.ends_at, (TOO_MANY,)
+            seen, last = self.ends_at, (TRUNCATED,)
         lines, done = [], 0
-        for at, line in [*self.notes, (seen, "")]:
+        for at, line in [*self.changes, (seen, "")]:
             if at > done:
                 lines.append(f"model.learn(stream, {at - done:_})")
                 done = at
@@ -54,19 +55,36 @@ class Journal:
 TAIL = ('print(f"{model.n_clusters_} of {len(model.centers_)} neurons learned")',)
 
 
-def stream_line(setup: Setup, source: Source, position: int) -> str:
-    """The line that makes the stream, at a place."""
-    seek = f".seek({position:_})" if position else ""
+def stream_line(setup: Setup, source: Source, sample: int) -> str:
+    """The line that makes the stream and seeks to a sample number."""
+    seek = f".seek({sample:_})" if sample else ""
     if isinstance(source, Points):
         widths = f", sample_width=np.full(len(points), {setup.sample_width!r})"
-        own = widths if setup.width_learning_rate > 0 else ""
-        return f"stream = Rows(points, shuffle=True, seed={setup.seed}{own}){seek}"
+        option = widths if setup.width_learning_rate > 0 else ""
+        return f"stream = Rows(points, shuffle=True, seed={setup.seed}{option}){seek}"
     chosen = "" if setup.classes is None else f", labels=labels, classes={list(setup.classes)}"
     if setup.width_learning_rate > 0:
         made = f"Neighbourhoods(images, size={setup.size}, noise={setup.noise!r}, seed={setup.seed}{chosen})"
     else:
         made = f"Patches(images, size={setup.size}, seed={setup.seed}{chosen})"
     return f"stream = {made}{seek}"
+
+
+def move_line(index: int, center: tuple[float, float]) -> str:
+    """The line that moves a neuron."""
+    return f"model.move_neurons([{index}], centers=[{list(center)}])"
+
+
+def start_centers(setup: Setup, source: Source) -> NDArray[np.float64] | None:
+    """The start centers of the source, (K, 2), None if they are random."""
+    if isinstance(source, Points) and source.start is not None and len(source.start) == setup.n_neurons:
+        return np.asarray(source.start)
+    return None
+
+
+def precision(source: Source) -> type:
+    """The type of the samples, and therefore of the model."""
+    return np.float32 if isinstance(source, Images) else np.float64
 
 
 def _head(setup: Setup, source: Source) -> list[str]:
@@ -87,7 +105,7 @@ def _head(setup: Setup, source: Source) -> list[str]:
 
 
 def _imports(source: Source, body: Sequence[str]) -> list[str]:
-    """What the lines of a script use, each once."""
+    """The imports that the lines of a script need."""
     names = {"gaussian_neurons": {"GaussianNeurons"}, "gaussian_neurons.sampling": set[str]()}
     for line in source.code:
         if line.startswith("from "):
@@ -100,32 +118,15 @@ def _imports(source: Source, body: Sequence[str]) -> list[str]:
 
 
 def _start_lines(setup: Setup, source: Source) -> list[str]:
-    start = begun_at(setup, source)
+    start = start_centers(setup, source)
     init = '"uniform"' if start is None else f"np.array({start.tolist()})"
     domain = (0.0, 1.0) if isinstance(source, Images) else (source.low.tolist(), source.high.tolist())
     return [f"    init={init},", f"    domain={domain},"]
 
 
-def begun_at(setup: Setup, source: Source) -> Any:
-    """Where neurons start, where that is no accident, (K, 2)."""
-    if isinstance(source, Points) and source.start is not None and len(source.start) == setup.n_neurons:
-        return np.asarray(source.start)
-    return None
-
-
-def precision(source: Source) -> type:
-    """Of the samples, and so of a model that learns from them."""
-    return np.float32 if isinstance(source, Images) else np.float64
-
-
-def moved_line(index: int, place: tuple[float, float]) -> str:
-    """The line that puts a neuron somewhere."""
-    return f"model.move_neurons([{index}], centers=[{list(place)}])"
-
-
-def _makes_void(line: str, before: str) -> bool:
-    """Whether a line sets again what the one before it has set; other points are followed by a stream."""
+def _replaces(line: str, last: str) -> bool:
+    """Whether a line makes the last one unnecessary. New points are always followed by a new stream."""
     if line.startswith("points = "):
-        return before.startswith("stream = ")
-    again = line.startswith(("stream = ", "model.set_params("))
-    return again and line.partition("=")[0] == before.partition("=")[0]
+        return last.startswith("stream = ")
+    sets = line.startswith(("stream = ", "model.set_params("))
+    return sets and line.partition("=")[0] == last.partition("=")[0]

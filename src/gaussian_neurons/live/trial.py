@@ -1,4 +1,4 @@
-"""One trial: neurons from a start, the samples they learn from, and whatever is done to them on the way."""
+"""One trial: neurons from their start, the samples that they learn from, and the user's changes."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from gaussian_neurons import GaussianNeurons
 from gaussian_neurons.live import script
 from gaussian_neurons.live.frames import pixels
-from gaussian_neurons.live.lost import Lost
-from gaussian_neurons.live.setup import MOST_NEURONS, Setup
+from gaussian_neurons.live.removed import RemovedPatterns
+from gaussian_neurons.live.setup import MAX_NEURONS, Setup
 from gaussian_neurons.live.sources import Images, Points, Source
 from gaussian_neurons.sampling import Chunk, Stream
 from gaussian_neurons.sampling.ahead import chunks_ahead
@@ -19,10 +19,10 @@ from gaussian_neurons.sampling.ahead import chunks_ahead
 Array = NDArray[Any]
 
 ENDLESS = 1 << 62
-STRONGEST = 6  # patches that are shown of a neuron
-JUDGED = 10  # samples for each neuron: before, none counts as learned
-ARRIVED = {"image": 24, "plane": 200}  # samples that a frame shows
-PARAMETERS = ("inhibition", "learning_rate", "width_learning_rate")  # which a model reads at every call
+STRONGEST = 6  # samples that are shown for an inspected neuron
+MIN_SAMPLES = 10  # for each neuron: with fewer, none counts as learned
+NEWEST = {"image": 24, "plane": 200}  # samples in a frame
+PARAMETERS = ("inhibition", "learning_rate", "width_learning_rate")  # that the model reads at every call
 
 
 class Feed:
@@ -33,28 +33,28 @@ class Feed:
         self._rest: Chunk | None = None
 
     def take(self, most: int) -> Chunk:
-        """Some of the next samples, at least one and at most so many."""
+        """The next samples, at least one and at most `most`."""
         if self._rest is None or not self._rest.taken:
             self._rest = next(self._chunks)
         taken, self._rest = self._rest.cut(most)
         return taken
 
     def close(self) -> None:
-        """End the thread."""
+        """Stop the thread."""
         self._chunks.close()
 
 
 class Trial:
-    """Neurons that learn from a source as a setup says.
+    """Neurons that learn from a source with the settings of a setup.
 
-    Neurons have numbers from 1 on, which they keep when others go.
+    Neurons are numbered from 1. They keep their numbers when others are removed.
     """
 
     def __init__(self, setup: Setup, source: Source) -> None:
         self.setup, self.source = setup, source
-        self._pixels = isinstance(source, Images)
-        domain: Any = (0.0, 1.0) if isinstance(source, Images) else (source.low, source.high)
-        init = script.begun_at(setup, source)
+        self._are_images = isinstance(source, Images)
+        self._domain: Any = (0.0, 1.0) if isinstance(source, Images) else (source.low, source.high)
+        init = script.start_centers(setup, source)
         self.model = GaussianNeurons(
             setup.n_neurons,
             width=setup.width,
@@ -62,147 +62,153 @@ class Trial:
             learning_rate=setup.learning_rate,
             width_learning_rate=setup.width_learning_rate,
             init="uniform" if init is None else init,
-            domain=domain,
+            domain=self._domain,
             random_state=setup.seed,
         )
-        self.position = 0  # in the stream
+        self.sample = 0  # number of the next sample in the stream
         stream = source.stream(setup)
         dimensions = stream.n_features or 0
         self.model.place_neurons(dimensions, script.precision(source))
         self.feed = Feed(stream, 0)
-        self.ids = list(range(1, setup.n_neurons + 1))
-        self.given = setup.n_neurons  # numbers given so far
-        self.held: dict[int, tuple[float, float]] = {}  # neurons in somebody's hand, and where
-        self._held_on = False  # while others learned
-        self.arrived = np.zeros((0, dimensions))
-        self._lost = Lost(self.model, self._pixels)
+        self.ids = list(range(1, setup.n_neurons + 1))  # number of each neuron, (K,)
+        self._last_id = setup.n_neurons
+        self.held: dict[int, tuple[float, float]] = {}  # number of a dragged neuron → its center
+        self._learned_while_held = False
+        self.newest = np.zeros((0, dimensions))  # samples
+        self._removed = RemovedPatterns(self.model, self._are_images)
         self.journal = script.Journal(setup, source)
 
     def close(self) -> None:
-        """End the thread that draws."""
+        """Stop the thread that draws samples."""
         self.feed.close()
 
     @property
     def seen(self) -> int:
-        """Samples learned from."""
+        """Samples learned."""
         return self.model.n_samples_seen_
 
     @property
     def mode(self) -> str:
-        """How it is shown."""
-        return "image" if self._pixels else "plane"
+        """The mode of the page: image or plane."""
+        return "image" if self._are_images else "plane"
 
     # ---- learning ---------------------------------------------------------------------------------
 
     def learn(self, most: int) -> int:
-        """Learn from at most so many of the next samples; say how many there were."""
+        """Learn from at most `most` of the next samples, and return their number."""
         try:
             chunk = self.feed.take(most)
             self.model.partial_fit(chunk.x, sample_width=chunk.widths)
         except Exception:
-            self._new_feed()  # from the same place: nothing was learned of these
+            self._restart_feed()  # at the same sample: none of these was learned
             raise
-        self.position += chunk.taken
-        shown = ARRIVED[self.mode]
-        self.arrived = np.concatenate([self.arrived, chunk.x[-shown:]])[-shown:]
+        self.sample += chunk.taken
+        count = NEWEST[self.mode]
+        self.newest = np.concatenate([self.newest, chunk.x[-count:]])[-count:]
         if self.held:
-            self._hold()
-            self._held_on = True
+            self._place_held()
+            self._learned_while_held = True
         return len(chunk.x)
 
-    def _hold(self) -> None:
-        numbers = [self.index(neuron) for neuron in self.held]
-        self.model.move_neurons(numbers, centers=list(self.held.values()))
+    def _place_held(self) -> None:
+        indices = [self.index(neuron) for neuron in self.held]
+        self.model.move_neurons(indices, centers=list(self.held.values()))
 
-    # ---- what can be done to it -------------------------------------------------------------------
+    # ---- changes ----------------------------------------------------------------------------------
 
     def index(self, neuron: int) -> int:
-        """Where the neuron of that number stands."""
+        """The index of the neuron with that number."""
         if neuron not in self.ids:
-            raise ValueError(f"there is no neuron {neuron} any more; it may have been removed meanwhile.")
+            raise ValueError(f"There is no neuron {neuron}. It may have been removed.")
         return self.ids.index(neuron)
 
     def remove(self, neurons: Sequence[int]) -> None:
         """Remove neurons by their numbers."""
-        numbers = [self.index(neuron) for neuron in neurons]
-        if len(numbers) >= len(self.ids):
-            raise ValueError("the last neuron cannot be removed: at least one must stay.")
+        indices = [self.index(neuron) for neuron in neurons]
+        if len(indices) >= len(self.ids):
+            raise ValueError("The last neuron cannot be removed.")
         self.release([neuron for neuron in neurons if neuron in self.held])
         centers, widths = self.model.centers_, self.model.widths_
-        lost = [(self.ids[k], centers[k].copy(), float(widths[k])) for k in numbers if self.learned[k]]
-        self.model.remove_neurons(numbers)
+        removed = [(self.ids[k], centers[k].copy(), float(widths[k])) for k in indices if self.learned[k]]
+        self.model.remove_neurons(indices)
         self.ids = [neuron for neuron in self.ids if neuron not in neurons]
-        for one in lost:
-            self._lost.add(*one, self.learned)
-        self.journal.note(self.seen, f"model.remove_neurons({numbers})")
+        for one in removed:
+            self._removed.add(*one, self.learned)
+        self.journal.record(self.seen, f"model.remove_neurons({indices})")
 
     def add(self, count: int, at: tuple[float, float] | None) -> None:
-        """Add neurons: anywhere in the domain, or one at a place."""
-        if len(self.ids) + count > MOST_NEURONS:
-            raise ValueError(f"there can be at most {MOST_NEURONS} neurons, and {len(self.ids)} are there.")
-        if at is not None and self._pixels:
-            raise ValueError("a place can be given in the plane only.")
-        where = f"{count}" if at is None else f"centers=[{list(at)}]"
+        """Add neurons at random centers, or one at a given center."""
+        if len(self.ids) + count > MAX_NEURONS:
+            raise ValueError(f"At most {MAX_NEURONS} neurons are possible, and there are {len(self.ids)}.")
+        if at is not None:
+            self._require_plane()
+        centers = f"{count}" if at is None else f"centers=[{list(at)}]"
         if at is None:
             self.model.add_neurons(count, width=self.setup.width)
         else:
             self.model.add_neurons(centers=[list(at)], width=self.setup.width)
-        self.ids += range(self.given + 1, self.given + count + 1)
-        self.given += count
-        self.journal.note(self.seen, f"model.add_neurons({where}, width={self.setup.width!r})")
+        self.ids += range(self._last_id + 1, self._last_id + count + 1)
+        self._last_id += count
+        self.journal.record(self.seen, f"model.add_neurons({centers}, width={self.setup.width!r})")
 
-    def hold(self, neuron: int, place: tuple[float, float]) -> None:
-        """Take a neuron in the hand, and hold it there."""
-        if self._pixels:
-            raise ValueError("neurons can be moved in the plane only.")
+    def hold(self, neuron: int, center: tuple[float, float]) -> None:
+        """Move a neuron and keep it there until it is released."""
+        self._require_plane()
         self.index(neuron)
-        self.held[neuron] = place
-        self._hold()
+        self.held[neuron] = center
+        self._place_held()
 
     def release(self, neurons: Sequence[int]) -> None:
-        """Let go of neurons: from here on they learn."""
+        """Release held neurons: they learn again."""
         for neuron in neurons:
             if neuron in self.held:
-                self.journal.note(self.seen, script.moved_line(self.index(neuron), self.held.pop(neuron)))
-        if self._held_on and not self.held:
-            self.journal.note(self.seen, "# until here neurons were held while others learned: not repeated")
-            self._held_on = False
+                self.journal.record(self.seen, script.move_line(self.index(neuron), self.held.pop(neuron)))
+        if self._learned_while_held and not self.held:
+            self.journal.record(
+                self.seen, "# up to here neurons were held while others learned: not reproduced"
+            )
+            self._learned_while_held = False
 
     def change(self, name: str, setup: Setup) -> None:
-        """Take over one value of another setup while learning goes on."""
+        """Change one setting to its value in `setup`."""
         before, self.setup = self.setup, setup
         try:
-            CHANGES.get(name, _none)(self, before)
+            if name in CHANGES:
+                CHANGES[name](self, before)
         except Exception:
             self.setup = before
             raise
 
     def paint(self, points: Array) -> None:
         """Add points to the data."""
-        self._of_points(lambda source: source.with_points(points))
+        self._change_points(lambda source: source.with_points(points))
 
-    def drop_noise(self, count: int) -> None:
-        """Add points anywhere in the domain."""
-        self._of_points(lambda source: source.with_noise(count, self.setup.seed))
+    def add_noise(self, count: int) -> None:
+        """Add points that are uniform in the domain."""
+        self._change_points(lambda source: source.with_noise(count, self.setup.seed))
 
     def unpaint(self) -> None:
-        """Take back all that were added."""
-        self._of_points(Points.without_added)
+        """Remove all added points."""
+        self._change_points(Points.without_added)
 
-    def _of_points(self, change: Callable[[Points], Points]) -> None:
-        if not isinstance(self.source, Points):
-            raise ValueError("points can be painted in the plane only.")
-        known, self.source = self.source.added_code, change(self.source)
-        taken_back = (f"points = points[:{len(self.source.points)}]",)
-        for line in self.source.added_code[len(known) :] or taken_back:
-            self.journal.note(self.seen, line)
+    def _change_points(self, change: Callable[[Points], Points]) -> None:
+        before = self._require_plane()
+        self.source = after = change(before)
+        new_lines = after.added_code[len(before.added_code) :]
+        for line in new_lines or (f"points = points[:{len(after.points)}]",):
+            self.journal.record(self.seen, line)
         self._change_samples(self.setup)
 
-    def _new_feed(self) -> None:
-        """Go on with other samples from the same place."""
+    def _require_plane(self) -> Points:
+        if not isinstance(self.source, Points):
+            raise ValueError("This is possible in the plane only. Choose data with two columns first.")
+        return self.source
+
+    def _restart_feed(self) -> None:
+        """Draw samples with the current settings, from the same sample number."""
         stream = self.source.stream(self.setup)
         self.feed.close()
-        self.feed = Feed(stream, self.position)
+        self.feed = Feed(stream, self.sample)
 
     def _change_count(self, before: Setup) -> None:
         more = self.setup.n_neurons - len(self.ids)
@@ -218,7 +224,7 @@ class Trial:
         self.model.move_neurons(range(len(self.ids)), width=width)
         self.model.set_params(width=width)
         moved = f"move_neurons(range({len(self.ids)}), width={width!r})"
-        self.journal.note(self.seen, f"model.set_params(width={width!r}).{moved}")
+        self.journal.record(self.seen, f"model.set_params(width={width!r}).{moved}")
 
     def _change_rule(self, before: Setup) -> None:
         changed = {
@@ -226,38 +232,37 @@ class Trial:
             for name in PARAMETERS
             if getattr(self.setup, name) != getattr(before, name)
         }
-        learned_widths = before.width_learning_rate > 0, self.setup.width_learning_rate > 0
-        if learned_widths[0] != learned_widths[1]:  # samples with widths, or without
-            self._change_samples(before)
+        if (before.width_learning_rate > 0) != (self.setup.width_learning_rate > 0):
+            self._change_samples(before)  # samples with widths, or without
         self.model.set_params(**changed)
-        told = ", ".join(f"{name}={value!r}" for name, value in changed.items())
-        self.journal.note(self.seen, f"model.set_params({told})")
+        parameters = ", ".join(f"{name}={value!r}" for name, value in changed.items())
+        self.journal.record(self.seen, f"model.set_params({parameters})")
 
     def _change_samples(self, before: Setup) -> None:
-        self._new_feed()
-        self.journal.note(self.seen, script.stream_line(self.setup, self.source, self.position))
+        self._restart_feed()
+        self.journal.record(self.seen, script.stream_line(self.setup, self.source, self.sample))
 
     def with_added(self, source: Source) -> Source:
         """Another source with the points that were added to this one."""
-        mine = self.source
-        if not isinstance(source, Points) or not isinstance(mine, Points) or not mine.added:
+        own = self.source
+        if not isinstance(source, Points) or not isinstance(own, Points) or not own.added:
             return source
-        return replace(source.with_points(mine.points[-mine.added :]), added_code=mine.added_code)
+        return replace(source.with_points(own.points[-own.added :]), added_code=own.added_code)
 
-    # ---- what there is to see ---------------------------------------------------------------------
+    # ---- state ------------------------------------------------------------------------------------
 
     @property
     def learned(self) -> NDArray[np.bool_]:
-        """Which neurons have learned, once there were samples enough to tell, (K,)."""
+        """Which neurons have learned, (K,): none before there are enough samples to decide."""
         learned = self.model.learned_
-        return learned if self.seen >= JUDGED * len(learned) else np.zeros_like(learned)
+        return learned if self.seen >= MIN_SAMPLES * len(learned) else np.zeros_like(learned)
 
-    def found_again(self) -> list[tuple[int, int]]:
-        """Neurons that were removed, each with the one that has learned its pattern since: told once."""
-        return [(old, self.ids[k]) for old, k in self._lost.found(self.learned)]
+    def relearned(self) -> list[tuple[int, int]]:
+        """Removed neurons with the neuron that has learned the pattern since, each reported once."""
+        return [(old, self.ids[k]) for old, k in self._removed.relearned(self.learned)]
 
     def facts(self) -> dict[str, Any]:
-        """Numbers about the trial as it is."""
+        """Numbers about the current state."""
         recent = self.model.recent_samples_
         cost = self.model.cost(recent) / len(recent) if len(recent) else None
         return {
@@ -267,16 +272,15 @@ class Trial:
         }
 
     def arrays(self) -> dict[str, Array]:
-        """The neurons and the samples that arrived last, as a frame has them."""
-        found, of = self.model.diagnosis_, self._shown
-        centers = self.model.centers_
-        domain: Any = (0.0, 1.0) if isinstance(self.source, Images) else (self.source.low, self.source.high)
-        outside: Array = ((centers < domain[0]) | (centers > domain[1])).any(axis=1)
+        """The neurons and the newest samples, for a frame."""
+        found, shown = self.model.diagnosis_, self._shown
+        centers, (low, high) = self.model.centers_, self._domain
+        outside: Array = ((centers < low) | (centers > high)).any(axis=1)
         learned = self.learned
         twin = (found.twin_of >= 0) & learned[found.twin_of]
         return {
             "ids": np.array(self.ids, np.int32),
-            "centers": of(centers),
+            "centers": shown(centers),
             "widths": self.model.widths_.astype(np.float32),
             "learned": np.where(twin, 2, learned).astype(np.uint8),
             "outside": outside.astype(np.uint8),
@@ -284,16 +288,16 @@ class Trial:
             "cosine": _finite(found.cosine),
             "share": found.share.astype(np.float32),
             "response": found.mean_response.astype(np.float32),
-            "samples": of(self.arrived),
+            "samples": shown(self.newest),
         }
 
     def script(self) -> str:
-        """All of it as a Python script."""
-        held = [script.moved_line(self.index(neuron), place) for neuron, place in self.held.items()]
+        """The trial as a Python script."""
+        held = [script.move_line(self.index(neuron), center) for neuron, center in self.held.items()]
         return self.journal.script(self.seen, held)
 
     def strongest(self, neuron: int) -> dict[str, Array]:
-        """The recent samples that a neuron answers most strongly."""
+        """The recent samples with the strongest responses of a neuron."""
         recent = self.model.recent_samples_
         response = self.model.transform(recent)[:, self.index(neuron)] if len(recent) else np.zeros(0)
         best = np.argsort(-response, kind="stable")[:STRONGEST]
@@ -301,22 +305,18 @@ class Trial:
 
     @property
     def n_points(self) -> int:
-        """Of the plane."""
+        """Points in the plane; 0 for images."""
         return 0 if isinstance(self.source, Images) else len(self.source.points)
 
     def points(self, first: int = 0) -> dict[str, Array]:
-        """The points of the plane from one on, and which of them were added by hand."""
+        """The points of the plane from index `first`, and which of them were added."""
         assert isinstance(self.source, Points)
         added = np.zeros(self.n_points, np.uint8)
         added[self.n_points - self.source.added :] = 1
         return {"points": self.source.points[first:], "painted": added[first:]}
 
     def _shown(self, values: Array) -> Array:
-        return pixels(values) if self._pixels else values.astype(np.float64)
-
-
-def _none(trial: Trial, before: Setup) -> None:
-    """Nothing of the neurons changes."""
+        return pixels(values) if self._are_images else values.astype(np.float64)
 
 
 def _finite(values: Array) -> Array:

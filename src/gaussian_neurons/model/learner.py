@@ -22,7 +22,7 @@ from gaussian_neurons.clustering import ladder
 from gaussian_neurons.clustering.diagnosis import remember
 from gaussian_neurons.clustering.ladder import Layer
 from gaussian_neurons.clustering.numbering import Clusters
-from gaussian_neurons.learning.backends import learn_many
+from gaussian_neurons.learning.backends import learn_many, rows_at_once
 from gaussian_neurons.learning.rule import Rule
 from gaussian_neurons.learning.starts import neurons_at, uniform
 from gaussian_neurons.model.first_data import domain_of, placed
@@ -97,35 +97,26 @@ def _keep(state: State, x: Array, widths: Array | None, settings: Settings) -> I
 
 
 def _learn(state: State, x: Array, widths: Array | None, settings: Settings) -> Iterator[State]:
-    """Learn from rows until the next review, or the last look that they reach."""
+    """Learn from a block of rows: until the next review, the last look in it, or its end."""
     network = state.network
     assert network is not None
-    seen, window = network.neurons.seen, state.recent.window
-    if network.is_ladder:
-        review = look = next_ladder_review(seen, window)
-    else:
-        review, look = next_review(seen, window), last_look(seen + len(x))
-    stop = min(review, look if look > seen else review)
-    if stop - seen < len(x):
-        x, widths = x[: stop - seen], None if widths is None else widths[: stop - seen]
+    before = [layer.neurons for layer in network.layers]
+    seen, window, most = network.neurons.seen, state.recent.window, rows_at_once(before, settings.backend)
+    review = (next_ladder_review if network.is_ladder else next_review)(seen, window)
+    look = last_look(seen + min(len(x), most))
+    stop = min(review, look if look > seen else review, seen + most)
+    x, widths = x[: stop - seen], None if widths is None else widths[: stop - seen]
     rules = [_rule(layer, settings) for layer in network.layers]
     own = widths if settings.width_learning_rate > 0 else None
-    before, done = [layer.neurons for layer in network.layers], 0
     for layers in learn_many(before, x, rules, own, settings.backend):
-        new = slice(done, layers[0].seen - seen)
-        done = new.stop
-        recent = state.recent.extended(x[new], None if widths is None else widths[new])
         network = network.with_neurons(layers)
-        if done == stop - seen:
-            network = (
-                _reviewed(network, recent, settings, state.seed)
-                if stop == review
-                else network.with_look(recent)
-            )
-        state = State(
-            recent, state.seed, state.names, network, state.skipped, state.additions, None, state.early
-        )
-        yield state
+    recent = state.recent.extended(x, widths)
+    if len(x) == stop - seen:
+        if stop == review:
+            network = _reviewed(network, recent, settings, state.seed)
+        elif stop == look:
+            network = network.with_look(recent)
+    yield State(recent, state.seed, state.names, network, state.skipped, state.additions, None, state.early)
 
 
 def _rule(layer: Layer, settings: Settings) -> Rule:

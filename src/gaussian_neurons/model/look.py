@@ -1,7 +1,7 @@
 """A look: which neurons learned and which are clusters, decided at a fixed sample number.
 
-Between two looks these decisions stay, while neurons and clusters keep moving: `Look.found` gives the
-clusters where they are now. What a look finds is computed when it is first needed, and only once.
+Between two looks these decisions stay, while neurons keep moving. What a look finds is computed when it is
+first needed, and only once.
 """
 
 from dataclasses import dataclass, replace
@@ -74,24 +74,16 @@ class Look:
         return float(np.quantile(self.scores, 0.01))
 
     def found(self, neurons: Neurons) -> Found:
-        """The clusters with the neurons as they are now: a cluster moves with its neurons."""
+        """The clusters with the neurons as they are now.
+
+        With a single width a cluster is at its neuron. With an automatic one it stays at the mean of its
+        samples at the look: single neurons fluctuate more than that.
+        """
         then = self.found_then
-        if neurons is self.neurons:
+        if self.is_ladder:
             return then
-        if not self.is_ladder:
-            return Found(then.numbers, neurons.centers[self._first], neurons.widths[self._first])
-        moved = self._weights @ (neurons.centers - self.neurons.centers)
-        return Found(then.numbers, then.centers + moved.astype(neurons.centers.dtype), then.widths)
+        return Found(then.numbers, neurons.centers[self._first], neurons.widths[self._first])
 
     @cached_property
     def _first(self) -> Indices:
         return self.clusters.first_neurons()[1]
-
-    @cached_property
-    def _weights(self) -> Array:
-        """The share of each neuron in its cluster, (clusters, K)."""
-        numbers = self.found_then.numbers
-        mine = self.clusters.number == numbers[:, None]
-        weights = np.where(mine, np.maximum(self.diagnosis.share, 1e-9), 0.0)
-        normalised: Array = weights / weights.sum(axis=1, keepdims=True)
-        return normalised

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import fields, replace
+from dataclasses import fields
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
@@ -148,7 +148,6 @@ def _put_network(network: Network, arrays: dict[str, Array], facts: dict[str, An
     facts |= {"is_ladder": network.is_ladder, "cloud": network.cloud}
     arrays |= {f"look.{name}": getattr(look.diagnosis, name) for name in FACTS}
     arrays |= {
-        "look.centers": look.neurons.centers,
         "look.number": look.clusters.number,
         "look.cluster_centers": look.found_then.centers,
         "look.scores": look.scores,
@@ -193,12 +192,10 @@ def _look(
         if getattr(diagnosis, name).shape != (count,):
             raise ValueError(f"the {name} of the last look has the wrong shape")
     number, centers, scores = arrays["look.number"], arrays["look.cluster_centers"], arrays["look.scores"]
-    _check("the centers of the last look", arrays["look.centers"], neurons.centers.shape, (recent.dtype,))
     if number.shape != (count,) or number.dtype != np.int64 or scores.ndim != 1:
         raise ValueError("the last look has the wrong shape or type")
-    then = replace(neurons, centers=arrays["look.centers"])
-    look = Look(then, recent, low, high, clusters, is_ladder)
-    found = Clusters(number, clusters.layer).found(then)
+    look = Look(neurons, recent, low, high, clusters, is_ladder)
+    found = Clusters(number, clusters.layer).found(neurons)
     _check("the cluster centers", centers, found.centers.shape, (recent.dtype,))
     known = {"diagnosis": diagnosis, "found_then": found._replace(centers=centers), "scores": scores}
     vars(look).update(known)

@@ -33,6 +33,7 @@ class Model:
 
     state: Callable[[], State | None]
     assign: Callable[[State], None]
+    restore: Callable[[model_file.Loaded], None]  # parameters and state: the callback may have changed both
     new_state: Callable[[Array, tuple[str, ...] | None], State]  # for rows and the names of their columns
     settings: Callable[[int], Settings]  # for a number of columns
     parameters: Callable[[], Mapping[str, Any]]
@@ -187,7 +188,7 @@ class _Run:
         loaded, reached = found
         with held_back():
             self.start = reached.start
-            self.model.assign(loaded.state)
+            self.model.restore(loaded)
             self.place = (reached.taken, 0, None, 0)
             self.saved = (reached.taken, reached.told)
             self.marked = reached.taken if reached.told else -1

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gaussian_neurons.base.checks import checked_centers, checked_widths, floats, number, whole_number
-from gaussian_neurons.learning.backends import Learn, resolved
+from gaussian_neurons.learning.backends import Learn, is_function_name, resolved
 
 Array = NDArray[np.float64]
 
@@ -91,12 +91,8 @@ def _number_or_auto(name: str, value: Any) -> float | None:
 
 
 def _checked_backend(backend: Any) -> str | Learn:
-    if isinstance(backend, str) and ":" in backend:
-        raise ValueError(
-            f"this model learned with the function {backend!r}, which a model file does not contain. Give "
-            f"the function again before learning on: model.set_params(backend=...)."
-        )
-    resolved(backend)
+    if not is_function_name(backend):  # of a model that was loaded: it answers, but does not learn
+        resolved(backend)
     chosen: str | Learn = backend
     return chosen
 

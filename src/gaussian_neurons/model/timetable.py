@@ -1,7 +1,8 @@
 """When a model looks at what it has learned: fixed sample numbers, so that they do not depend on the calls.
 
-A *look* decides which neurons are clusters. A *review* is a look that also changes something: with a single
-width it notes which neurons are held and reports events; with an automatic width it adapts the layers.
+A *look* decides which neurons learned and where the clusters of an automatic width are. A *review* is a look
+that also changes something: with a single width it notes which neurons are held and reports events; with an
+automatic width it adapts the layers and decides which neurons form which cluster.
 """
 
 EARLY_REVIEWS = (
@@ -21,7 +22,7 @@ LONGEST_STEP = 1000  # samples between two looks, at most
 
 
 def last_look(seen: int) -> int:
-    """The last look of a single width: every sample up to 100, then numbers with two digits, then thousands.
+    """The last look: at every sample up to 100, then at numbers with two digits, then at thousands.
 
     Examples
     --------

@@ -17,46 +17,46 @@ from gaussian_neurons.base.checks import whole_number
 Array = NDArray[Any]
 Pixels = NDArray[np.uint8]
 
-# The colours of plotting.py, which needs matplotlib.
+# The same colours as in plotting.py, which needs matplotlib.
 LEARNED, PUSHED_OUT, MUTED, BELOW, ABOVE = "#c2410c", "#64748b", "#9aa4af", "#3b82f6", "#ef4444"
-BEYOND = 0.5  # how far outside of the domain values are told apart, in parts of it
-DIMMED = 0.4  # how strongly a patch is shown that did not learn
+BEYOND = 0.5  # range outside the domain that has its own colours, in parts of the domain
+DIMMED = 0.4  # opacity of patches that did not learn
 
-PATCH, LARGEST_PATCH = 56, 128  # pixels of the screen that a patch shall have, and the most that it gets
-WIDEST, NARROWEST = 760, 380  # the whole
-ROW, CELL = 16, 28  # the height of a row of cells, and the most that a cell is wide
-PLANE = 460  # the longer side of the plane
-ELONGATED = 3.0  # a plane that is longer than this many times its width is drawn with two scales
+PATCH, MAX_PATCH = 56, 128  # screen pixels of a small and of a large patch
+MAX_WIDTH, MIN_WIDTH = 760, 380  # of the picture
+ROW, CELL = 16, 28  # height of a row of cells, maximum width of a cell
+PLANE = 460  # longer side of the plane
+ELONGATED = 3.0  # ratio of the sides above which x and y have different scales
 MARGIN = 0.15  # around the samples, as a part of the plane
-MOST = 400  # neurons that are drawn
+MAX_NEURONS = 400  # drawn
 WAITING = "waiting for the first samples"
 
 
 @dataclass(frozen=True)
 class Scene:
-    """What there is to see of a model."""
+    """The state of a model, for a picture."""
 
     centers: Array  # (K, D)
     widths: Array  # (K,)
     learned: NDArray[np.bool_]  # (K,)
-    samples: Array  # (n, D) the last ones
+    samples: Array  # (n, D) recent samples
     low: Array  # (D,) corner of the domain
     high: Array  # (D,)
-    seen: int  # samples
+    seen: int  # number of samples
     clusters: int
 
     @property
     def words(self) -> str:
-        """The facts in a line."""
+        """The facts in one line."""
         learned = int(self.learned.sum())
-        told = f"{self.seen:,} samples seen · {learned} of {len(self.centers)} learned"
+        text = f"{self.seen:,} samples seen · {learned} of {len(self.centers)} learned"
         if self.clusters != learned:
-            told += f" · {self.clusters} cluster{'' if self.clusters == 1 else 's'}"
-        return told + (f" · {MOST} are shown" if len(self.centers) > MOST else "")
+            text += f" · {self.clusters} cluster{'' if self.clusters == 1 else 's'}"
+        return text + (f" · {MAX_NEURONS} are shown" if len(self.centers) > MAX_NEURONS else "")
 
 
 def guessed_shape(dimensions: int) -> tuple[int, ...]:
-    """A square patch, a square patch in colour, or else a row.
+    """The shape of a square patch, of a square patch in colour, or of a row.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def guessed_shape(dimensions: int) -> tuple[int, ...]:
 
 
 def checked_shape(shape: Any) -> tuple[int, ...] | None:
-    """The shape of a patch or a row, or a ValueError; None stands for a guess."""
+    """Check the shape of a patch or a row. None means that it is guessed."""
     if shape is None:
         return None
     try:
@@ -81,33 +81,33 @@ def checked_shape(shape: Any) -> tuple[int, ...] | None:
     if len(sides) not in (1, 2, 3) or (len(sides) == 3 and sides[2] != 3):
         raise ValueError(
             f"shape must be (height, width), (height, width, 3) for colours, or (columns,) for rows, got "
-            f"{shape!r}. None guesses it."
+            f"{shape!r}. With None, the shape is guessed."
         )
     return sides
 
 
 def picture(scene: Scene | None, shape: tuple[int, ...] | None = None) -> str:
-    """A scene as SVG that can stand within HTML: text has the colour of the text around it.
+    """A scene as SVG for HTML. Its text has the colour of the surrounding text.
 
-    Two columns are drawn as a plane, where no shape is given. Otherwise grey is within the domain, blue below
-    and red above; colours are clipped to it. The number of a neuron is its index.
+    Without a shape, two columns are drawn as a plane. Otherwise values in the domain are grey, lower ones
+    blue and higher ones red. Colour images are clipped to the domain. Neurons are numbered by their index.
     """
     if scene is None:
-        return _svg(NARROWEST, 30, [], WAITING)
+        return _svg(MIN_WIDTH, 30, [], WAITING)
     dimensions = scene.centers.shape[1]
     if shape is None and dimensions == 2:
         return _plane(scene)
     shape = guessed_shape(dimensions) if shape is None else shape
     if math.prod(shape) != dimensions:
         raise ValueError(
-            f"a shape of {shape} has {math.prod(shape)} cells, but the model has {dimensions} columns. "
-            f"Give another shape to watch(), or none: then it is guessed."
+            f"shape {shape} has {math.prod(shape)} cells, but the model has {dimensions} columns. "
+            f"Give watch() another shape, or None to guess it."
         )
     return _filters(scene, shape)
 
 
 def painted(values: Array) -> Pixels:
-    """Values in parts of the domain as colours, (..., 3): grey in [0, 1], blue below, red above.
+    """Colours of values relative to the domain, (..., 3): grey in [0, 1], blue below, red above.
 
     Examples
     --------
@@ -128,30 +128,28 @@ def png(pixels: Pixels) -> bytes:
         return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
 
     height, width, _ = pixels.shape
-    lines = np.zeros((height, 1 + 4 * width), np.uint8)  # each begins with the number of its filter, none
+    lines = np.zeros((height, 1 + 4 * width), np.uint8)  # each starts with the number of its filter, 0
     lines[:, 1:] = pixels.reshape(height, -1)
-    head = struct.pack(">IIBBBBB", width, height, 8, 6, 0, 0, 0)  # 8 bits; red, green, blue and alpha
+    head = struct.pack(">IIBBBBB", width, height, 8, 6, 0, 0, 0)  # 8 bits, RGBA
     data = zlib.compress(lines.tobytes(), 1)
     return b"\x89PNG\r\n\x1a\n" + part(b"IHDR", head) + part(b"IDAT", data) + part(b"IEND", b"")
 
 
 def _filters(scene: Scene, shape: tuple[int, ...]) -> str:
-    """Centers as patches or rows: one image for all of them, frames and numbers."""
-    first = np.argsort(~scene.learned, kind="stable")[:MOST]  # those that learned, where there are too many
+    """Centers as patches or rows, in one image, with frames and numbers."""
+    first = np.argsort(~scene.learned, kind="stable")[:MAX_NEURONS]  # prefers neurons that learned
     shown = np.sort(first)
     learned, pixels = scene.learned[shown], _pixels(scene, shown, shape)
     is_row = len(shape) == 1
     height, width = pixels.shape[1:3]
-    if is_row:  # one below the other, in cells of any width; numbers on the left
-        x_unit, y_unit, columns = min(CELL, (WIDEST - 40) / width), ROW / height, 1
+    if is_row:  # below each other, with numbers on the left
+        x_unit, y_unit, columns = min(CELL, (MAX_WIDTH - 40) / width), ROW / height, 1
         right, down = 0, 1
     else:
         largest = max(height, width)
-        x_unit = y_unit = (
-            max(1, round(PATCH / largest)) if largest <= LARGEST_PATCH else LARGEST_PATCH / largest
-        )
+        x_unit = y_unit = max(1, round(PATCH / largest)) if largest <= MAX_PATCH else MAX_PATCH / largest
         right, down = math.ceil(10 / x_unit), math.ceil(20 / y_unit)
-        most = int(WIDEST // ((width + right) * x_unit)) or 1
+        most = int(MAX_WIDTH // ((width + right) * x_unit)) or 1
         columns = min(math.ceil(math.sqrt(len(shown))), most)
     rows = -(-len(shown) // columns)
     canvas = np.zeros((rows * (height + down) - down, columns * (width + right) - right, 4), np.uint8)
@@ -178,20 +176,20 @@ def _filters(scene: Scene, shape: tuple[int, ...]) -> str:
 def _pixels(scene: Scene, shown: NDArray[np.int64], shape: tuple[int, ...]) -> Pixels:
     """The patches of some neurons, (n, height, width, 4)."""
     low, high = scene.low, scene.high
-    if len(shape) > 1:  # the pixels of a patch are of one kind, the columns of a table are not
+    if len(shape) > 1:  # all pixels of a patch have the same scale, columns do not
         low, high = low.min(), high.max()
     span = np.where(high > low, high - low, 1.0)
     values = ((scene.centers[shown] - low) / span).reshape(len(shown), *shape)
     if len(shape) == 1:
-        values = values[:, None].repeat(4, axis=1)  # so that a gap can be thinner than a row
+        values = values[:, None].repeat(4, axis=1)  # 4 pixels per row, so that a gap is thinner than a row
     colours = np.rint(255 * np.clip(values, 0, 1)).astype(np.uint8) if len(shape) == 3 else painted(values)
     alpha = np.where(scene.learned[shown], 255, int(255 * DIMMED)).astype(np.uint8)
-    every = np.broadcast_to(alpha[:, None, None, None], (*colours.shape[:3], 1))
-    return np.concatenate([colours, every], axis=3)
+    opacity = np.broadcast_to(alpha[:, None, None, None], (*colours.shape[:3], 1))
+    return np.concatenate([colours, opacity], axis=3)
 
 
 def _plane(scene: Scene) -> str:
-    """Samples as dots, learned neurons as circles with the radius sqrt(width), the others as crosses."""
+    """Samples as dots, learned neurons as circles of radius sqrt(width), the others as crosses."""
     samples = scene.samples.astype(np.float64)
     inside = np.concatenate([samples, scene.centers[scene.learned], [scene.low, scene.high]])
     low, high = inside.min(axis=0), inside.max(axis=0)
@@ -203,7 +201,7 @@ def _plane(scene: Scene) -> str:
     left, top = 1, 32
 
     def placed(points: Array) -> Array:
-        """On the screen; those far outside are on the border, with room for their numbers."""
+        """Screen positions. Points far outside are moved to the border, with space for their numbers."""
         part = np.clip((points - low) * scale, [8, 8], [width - 22, height - 18])
         return np.column_stack([left + part[:, 0], top + height - part[:, 1]])
 
@@ -213,7 +211,7 @@ def _plane(scene: Scene) -> str:
         f'stroke="currentColor" stroke-opacity="0.25"/>',
         f'<path d="{dots}" stroke="{MUTED}" stroke-opacity="0.55" stroke-width="3" stroke-linecap="round"/>',
     ]
-    order = np.argsort(scene.learned, kind="stable")[-MOST:]  # those that learned on top
+    order = np.argsort(scene.learned, kind="stable")[-MAX_NEURONS:]  # neurons that learned are on top
     for k, (x, y) in zip(order, placed(scene.centers[order]), strict=True):
         learned = bool(scene.learned[k])
         if learned:
@@ -237,10 +235,10 @@ def _number(number: int, at: tuple[float, float], learned: bool, anchor: str = "
 
 
 def _svg(width: float, height: float, drawn: Sequence[str], words: str) -> str:
-    wide, tall = max(NARROWEST, math.ceil(width)), math.ceil(height)
-    said = f'<text x="1" y="18" font-size="13.5">{escape(words)}</text>'
+    wide, tall = max(MIN_WIDTH, math.ceil(width)), math.ceil(height)
+    text = f'<text x="1" y="18" font-size="13.5">{escape(words)}</text>'
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" height="{tall}" viewBox="0 0 {wide} {tall}" '
         f'role="img" aria-label="{escape(words)}" fill="currentColor" font-family="system-ui, sans-serif" '
-        f'style="max-width:100%;height:auto;display:block">{said}{"".join(drawn)}</svg>'
+        f'style="max-width:100%;height:auto;display:block">{text}{"".join(drawn)}</svg>'
     )

@@ -1,1 +1,1 @@
-"""What came out of a reproduction, for people: numbers over the seeds, a page, a document."""
+"""The report of a reproduction: numbers over the seeds, a page, a document."""

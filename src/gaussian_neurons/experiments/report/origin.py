@@ -1,63 +1,68 @@
-"""Where a whole report comes from: data, seeds, machine, commit."""
+"""The origin of a whole report: data, seeds, backend, machine, commit."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from gaussian_neurons.experiments.data import SAMPLE
-from gaussian_neurons.experiments.report.summary import Summary, seeds_in_words
+from gaussian_neurons.experiments.report.summary import Summary, format_seeds
 
-OF_SAMPLES = (
-    "These are not the paper's data: the MNIST experiments ran on 5,000 bundled digits, the colour "
-    "experiments on two bundled photographs. Expect other numbers, in colour above all."
+SAMPLE_WARNING = (
+    "These are not the paper's data. The MNIST experiments ran on 5,000 bundled digits, the colour "
+    "experiments on two bundled photographs. The numbers differ from the paper's, most of all in colour."
 )
-OF_SCALE = (
-    "Scaled down: {part:g} of the paper's samples. What takes long to learn is not learned yet, so the "
-    "numbers are not the paper's."
+SCALE_WARNING = (
+    "This is a scaled run with {scale:g} of the paper's samples. Patterns that need more samples are not "
+    "learned yet, so the numbers differ from the paper's."
 )
-OF_BATCHES = "The colour experiments ran on {there:,} of CIFAR-10's 50,000 training images: what was there."
+BATCHES_WARNING = (
+    "The colour experiments ran on {count:,} of CIFAR-10's 50,000 training images, because the other "
+    "batches were missing."
+)
 FOOTNOTE = (
-    "Numbers of ours are medians over the seeds, with the range; in the strips, each dot is a seed and "
-    "the line is the paper. A claim holds mostly in three of four cases or more, at times in one of four "
-    "or more, else it is not borne out; a case may be a seed, a filter or a pair of them. A filter is a "
-    "neuron's center, drawn as a patch. It counts as learned, and is framed, where recent samples hold "
-    "it, or held it before and it has not left since; of filters at equal places one counts. How far "
-    "filters are apart is the root mean square over their pixels, from black at 0 to white at 1; up to "
-    "0.2 they pass for alike. Blue is below 0 and red above 1; in colour, dots mark such pixels."
+    "Our numbers are medians over the seeds, with the range. In the strip plots, each dot is a seed and "
+    "the line is the paper's number. A claim mostly holds if it holds in at least three of four cases; it "
+    "sometimes holds if it holds in at least one of four. A case is a seed, a filter or a pair of "
+    "filters. A filter is the center of a neuron, drawn as a patch. A framed filter is learned: recent "
+    "samples are close to it, or earlier ones were and it has not moved since. Filters with equal centers "
+    "count once. The distance of two filters is the root mean square difference of their pixels, with "
+    "black at 0 and white at 1. Filters within 0.2 count as the same. Blue pixels are below 0, red pixels "
+    "above 1; dots mark such pixels in colour filters."
 )
 
 
 @dataclass(frozen=True)
 class Origin:
-    """What the reader of a report needs to know first."""
+    """Facts and warnings at the top of a report."""
 
     facts: dict[str, Any]
     warnings: list[str]
 
 
-def origin(summaries: Sequence[Summary], choice: str, scale: float) -> Origin:
-    """Gather it from results."""
+def origin(summaries: Sequence[Summary], data: str, scale: float) -> Origin:
+    """The origin of a report, collected from the results."""
     results = [result for summary in summaries for result in summary.results.values()]
     seeds = sorted({result["seed"] for result in results if result["seed"] is not None})
     sets = {result["data"]["sha256"]: result["data"] for result in results if result["data"] is not None}
-    commits = sorted({str(result["code"]["commit"] or "not known") for result in results})
-    learning = sum(result["seconds"] for result in results)
+    commits = sorted({str(result["code"]["commit"] or "unknown") for result in results})
+    seconds = sum(result["seconds"] for result in results)
     machines = {_machine(result["machine"]) for result in results}
+    names = [f"{images['name']}, {images['images'][0]:,} images" for images in sets.values()]
     facts = {
-        "data": "; ".join(f"{data['name']}, {data['images'][0]:,} images" for data in sets.values())
-        or "none",
-        "seeds": seeds_in_words(seeds) or "none",
-        "learning": f"{in_words(learning)}, all runs together",
+        "data": "; ".join(names) or "none",
+        "seeds": format_seeds(seeds) or "none",
+        "backend": ", ".join(sorted({result["backend"] for result in results} - {None})) or "none",
+        "learning": f"{format_duration(seconds)} in total",
         "machine": "; ".join(sorted(machines)),
         "code": f"version {results[0]['code']['version']}, commit {'; '.join(commits)}" if results else "",
     }
-    warnings = [OF_SAMPLES] if choice == SAMPLE else []
+    warnings = [SAMPLE_WARNING] if data == SAMPLE else []
     warnings += [
-        OF_BATCHES.format(there=data["images"][0])
-        for data in sets.values()
-        if data["name"].startswith("CIFAR-10") and data["images"][0] < 50_000
+        BATCHES_WARNING.format(count=images["images"][0])
+        for images in sets.values()
+        if images["name"].startswith("CIFAR-10") and images["images"][0] < 50_000
     ]
-    warnings += [OF_SCALE.format(part=scale)] if scale != 1 else []
+    warnings += [SCALE_WARNING.format(scale=scale)] if scale != 1 else []
     return Origin(facts, warnings)
 
 
@@ -67,6 +72,6 @@ def _machine(machine: dict[str, Any]) -> str:
     )
 
 
-def in_words(seconds: float) -> str:
-    """A time."""
+def format_duration(seconds: float) -> str:
+    """A duration in seconds or minutes."""
     return f"{seconds:.1f} s" if seconds < 90 else f"{seconds / 60:.1f} min"

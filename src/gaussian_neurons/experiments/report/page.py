@@ -1,4 +1,4 @@
-"""report.html: everything in one file that needs nothing else."""
+"""report.html: the whole report in one file without external resources."""
 
 import base64
 import io
@@ -15,14 +15,14 @@ from gaussian_neurons.experiments.experiment import Result
 from gaussian_neurons.experiments.pictures import thumbnail
 from gaussian_neurons.experiments.report.origin import FOOTNOTE, Origin
 from gaussian_neurons.experiments.report.strip import strip
-from gaussian_neurons.experiments.report.summary import Spread, Summary, seeds_in_words
+from gaussian_neurons.experiments.report.summary import Spread, Summary, format_seeds
 from gaussian_neurons.plotting import INK
 
-WIDE = 25  # neurons from which on a small picture is given more room
+WIDE = 25  # largest number of neurons for a narrow small picture
 
 
 def write(path: Path, summaries: Sequence[Summary], origin: Origin) -> None:
-    """Write the page; the pictures are taken from beside it."""
+    """Write the page, with the pictures from its folder."""
     replace_file(path, page(summaries, origin, path.parent).encode())
 
 
@@ -43,13 +43,13 @@ def page(summaries: Sequence[Summary], origin: Origin, folder: Path) -> str:
 <body>
 <header>
 <h1>Gaussian Neurons, reproduced</h1>
-<p>{_how_many(summaries)} of O. C. Eidheim, <em>Revisiting Gaussian Neurons for Online Clustering with Unknown
-Number of Clusters</em>, run anew. Ours stands beside what the paper prints. The paper shows one seed of each
-figure; which and how many filters are learned depends on it, so look at the spread.</p>
+<p>{_scope(summaries)} of O. C. Eidheim, <em>Revisiting Gaussian Neurons for Online Clustering with Unknown
+Number of Clusters</em>, compared with results of this library. The paper shows one seed of each figure. The
+number and kind of learned filters depend on the seed, so compare the paper with the range over the seeds.</p>
 {"".join(f'<p class="note">{escape(text)}</p>' for text in origin.warnings)}
 {_facts(origin.facts)}
-{_left_out(summaries)}
-<details open><summary>How to read it</summary><p class="muted">{FOOTNOTE}</p></details>
+{_not_run(summaries)}
+<details open><summary>How to read this report</summary><p class="muted">{FOOTNOTE}</p></details>
 </header>
 <nav aria-label="Experiments">{_overview(summaries)}</nav>
 <main>
@@ -60,13 +60,13 @@ figure; which and how many filters are learned depends on it, so look at the spr
 """
 
 
-def _how_many(summaries: Sequence[Summary]) -> str:
+def _scope(summaries: Sequence[Summary]) -> str:
     if len(summaries) == len(EXPERIMENTS):
         return "Every figure and table"
     return f"{len(summaries)} of the {len(EXPERIMENTS)} figures and tables"
 
 
-def _left_out(summaries: Sequence[Summary]) -> str:
+def _not_run(summaries: Sequence[Summary]) -> str:
     there = {summary.experiment.name for summary in summaries}
     absent = [name for name in EXPERIMENTS if name not in there]
     return f'<p class="muted">Not run: {", ".join(absent)}.</p>' if absent else ""
@@ -81,8 +81,8 @@ def _overview(summaries: Sequence[Summary]) -> str:
 def _line(summary: Summary) -> str:
     name, first = summary.experiment.name, summary.spreads[0]
     chips = " ".join(
-        f'<span class="chip {standing.name}">{count} {standing.value}</span>'
-        for standing, count in summary.standings.items()
+        f'<span class="chip {support.name}">{count} {support.value}</span>'
+        for support, count in summary.support.items()
     )
     return (
         f'<tr><th scope="row"><a href="#{name}">{name}</a></th><td>{escape(first.quantity.label)}</td>'
@@ -119,7 +119,7 @@ def _picture(summary: Summary, folder: Path) -> str:
 
 
 def inline(svg: str, name: str, title: str) -> str:
-    """An SVG file as part of a page: names of its own, and ink that follows the page's."""
+    """An SVG file as part of a page, with unique ids and the text colour of the page."""
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     svg = re.sub(r'\bid="', f'id="{name}-', svg)
@@ -133,7 +133,7 @@ def _numbers(spreads: Sequence[Spread]) -> str:
     rows = "".join(
         f'<tr><th scope="row">{escape(spread.quantity.label)}</th>'
         f'<td data-label="the paper">{spread.published}</td><td data-label="ours">{spread.ours}</td>'
-        f'<td class="strip">{strip(spread)}</td><td class="place">{escape(spread.place)}</td></tr>'
+        f'<td class="strip">{strip(spread)}</td><td class="position">{escape(spread.position)}</td></tr>'
         for spread in spreads
     )
     head = "".join(f'<th scope="col">{text}</th>' for text in ("", "the paper", "ours", "", ""))
@@ -142,7 +142,7 @@ def _numbers(spreads: Sequence[Spread]) -> str:
 
 def _claims(summary: Summary) -> str:
     items = "".join(
-        f'<li class="{verdict.standing.name}">{escape(verdict.claim.text)} '
+        f'<li class="{verdict.support.name}">{escape(verdict.claim.text)} '
         f'<span class="muted">{verdict.how_often}</span></li>'
         for verdict in summary.verdicts
     )
@@ -151,12 +151,12 @@ def _claims(summary: Summary) -> str:
     missing = ""
     if summary.missing:
         names = ", ".join(summary.missing)
-        missing = f'<p class="muted">To be compared with {names}, once there for the same seed.</p>'
+        missing = f'<p class="muted">Run {names} with the same seed to test all claims.</p>'
     return f'<ul class="claims">{items}</ul>{missing}'
 
 
 def _small_pictures(summary: Summary) -> str:
-    """All seeds, small."""
+    """A small picture of each seed."""
     if len(summary.results) < 2:
         return ""
     wide = " wide" if len(summary.first["centers"]) > WIDE else ""
@@ -165,7 +165,7 @@ def _small_pictures(summary: Summary) -> str:
         f"<figcaption>seed {seed}: {result['learned']}</figcaption></figure>"
         for seed, result in summary.results.items()
     )
-    title = "All seeds, with the number of filters learned"
+    title = "All seeds, with the number of learned filters"
     return f'<details><summary>{title}</summary><div class="seeds{wide}">{pictures}</div></details>'
 
 
@@ -181,12 +181,14 @@ def _details(summary: Summary) -> str:
     first, name, seeds = summary.first, summary.experiment.name, [s for s in summary.results if s is not None]
     facts: dict[str, Any] = {"settings": ", ".join(f"{k} = {_plain(v)}" for k, v in first["config"].items())}
     if first["data"] is not None:
-        facts["data"] = _data_in_words(first["data"])
-        facts["seeds"] = seeds_in_words(seeds)
+        facts["data"] = _describe_data(first["data"])
+        facts["seeds"] = format_seeds(seeds)
+    if first["backend"] is not None:
+        facts["backend"] = first["backend"]
     if speed := first["samples_per_second"]:
         facts["time"] = (
-            f"{sum(summary.seconds):.1f} s of learning in all; {speed / 1e6:.2f} million samples a second in "
-            f"seed {first['seed']}, with other runs on the same machine"
+            f"{sum(summary.seconds):.1f} s of learning in total; seed {first['seed']} learned "
+            f"{speed / 1e6:.2f} million samples a second, while other runs shared the machine"
         )
     of_seeds = {f"seed {seed}": f"{name}/seed-{seed}.json" for seed in seeds} or {
         "JSON": f"{name}/result.json"
@@ -202,7 +204,7 @@ def _plain(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def _data_in_words(data: Mapping[str, Any]) -> str:
+def _describe_data(data: Mapping[str, Any]) -> str:
     count, *shape = data["images"]
     size = " × ".join(map(str, shape))
     return f"{data['name']}, {count:,} images of {size}, SHA-256 {data['sha256']}"

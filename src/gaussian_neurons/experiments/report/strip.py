@@ -1,16 +1,16 @@
-"""A quantity over the seeds as a strip of dots, with the paper's number as a line."""
+"""Strip plots: a dot for each seed, and a line for the paper's number."""
 
 from collections import Counter
 
 from gaussian_neurons.experiments.report.summary import Spread
 
-WIDTH, MARGIN, DOT, AXIS = 144, 10, 3.5, 26  # in pixels of the page
+WIDTH, MARGIN, DOT, AXIS = 144, 10, 3.5, 26  # in pixels
 
 
 def strip(spread: Spread) -> str:
-    """An SVG: one dot for each seed, equal ones on top of each other; "" where there is nothing to see."""
+    """A strip plot as SVG, with equal values stacked; empty for fewer than two seeds."""
     published, values = spread.quantity.published, list(spread.values.values())
-    if published is not None:  # to the digits that the paper gives: what is finer cannot be compared
+    if published is not None:  # finer digits than the paper's cannot be compared
         values = [round(value, spread.quantity.digits) for value in values]
     shown = [*values, *([] if published is None else [published])]
     if len(values) < 2:

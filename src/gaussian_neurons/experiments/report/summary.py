@@ -1,14 +1,14 @@
-"""Ours beside the paper's: each number over the seeds, each claim with how often it holds."""
+"""Ours and the paper's results: each number over the seeds, and how often each claim holds."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from statistics import median
 
-from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result, compared
+from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result, comparison
 
-MOSTLY, PARTLY = 0.75, 0.25  # part of the cases in which a claim holds
-LEGEND = "✓ in all cases, ≈ in three of four or more, ~ in one of four or more, ✗ in fewer, ? not tested"
+MOSTLY, SOMETIMES = 0.75, 0.25  # least fraction of the cases
+LEGEND = "✓ all cases, ≈ three of four or more, ~ one of four or more, ✗ fewer, ? not tested"
 MINUS = "\N{MINUS SIGN}"
 Results = Mapping[int | None, Result]  # seed → result
 
@@ -18,13 +18,13 @@ class Spread:
     """A quantity over the seeds."""
 
     quantity: Quantity
-    values: dict[int | None, float]  # seed → value, where there is one
-    seeds: int  # in all
+    values: dict[int | None, float]  # seed → value, for the seeds that have one
+    seeds: int  # all seeds
 
     @property
     def published(self) -> str:
         """The paper's number, or a dash."""
-        return "–" if self.quantity.published is None else self.shown(self.quantity.published)
+        return "–" if self.quantity.published is None else self.format(self.quantity.published)
 
     @property
     def ours(self) -> str:
@@ -32,47 +32,45 @@ class Spread:
         values = sorted(self.values.values())
         if not values:
             return "–"
-        middle, low, high = self.shown(median(values)), self.shown(values[0]), self.shown(values[-1])
-        some = "" if len(values) == self.seeds else f", in {len(values)} of {self.seeds} seeds"
-        return (middle if low == high else f"{middle} ({low} to {high})") + some
+        middle, low, high = self.format(median(values)), self.format(values[0]), self.format(values[-1])
+        seeds = "" if len(values) == self.seeds else f", in {len(values)} of {self.seeds} seeds"
+        return (middle if low == high else f"{middle} ({low} to {high})") + seeds
 
     @property
-    def place(self) -> str:
-        """Where the published number falls among ours."""
+    def position(self) -> str:
+        """The position of the paper's number among ours."""
         published = self.quantity.published
         if published is None or not self.values:
             return ""
-        wanted = round(published, self.quantity.digits)
+        paper = round(published, self.quantity.digits)
         ours = [round(value, self.quantity.digits) for value in self.values.values()]
-        equal, below = ours.count(wanted), sum(value < wanted for value in ours)
+        equal, below = ours.count(paper), sum(value < paper for value in ours)
         if len(ours) == 1:
-            return "the same" if equal else "differs"
+            return "equal" if equal else "different"
         if equal == len(ours):
-            return f"the same in all {len(ours)}"
-        if below == len(ours) or (not equal and not below):
-            return f"the paper is {'above' if below else 'below'} all {len(ours)}"
-        return f"ours: {below} below it, {equal} equal, {len(ours) - below - equal} above"
+            return f"equal in all {len(ours)} seeds"
+        return f"ours: {below} below, {equal} equal, {len(ours) - below - equal} above"
 
-    def shown(self, value: float) -> str:
-        """A number with as many digits as the paper gives; a median of counts may have a half."""
-        whole = self.quantity.digits == 0 and value != int(value)
-        rounded = round(value, 1 if whole else self.quantity.digits) + 0.0  # no minus before a zero
-        return f"{rounded:.{1 if whole else self.quantity.digits}f}".replace("-", MINUS)
+    def format(self, value: float) -> str:
+        """A number with as many digits as in the paper; the median of counts may end in .5."""
+        half = self.quantity.digits == 0 and value != int(value)
+        digits = 1 if half else self.quantity.digits
+        return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", MINUS)  # + 0.0 turns -0 into 0
 
 
-class Standing(StrEnum):
-    """How claims fare: in all cases, in three of four, in one of four, in fewer, or there are none."""
+class Support(StrEnum):
+    """How often a claim holds."""
 
-    holds = "hold"
-    mostly = "hold mostly"
-    partly = "hold at times"
-    seldom = "not borne out"
-    unknown = "not tested"
+    always = "hold"
+    mostly = "mostly hold"
+    sometimes = "sometimes hold"
+    rarely = "do not hold"
+    untested = "not tested"
 
     @property
     def mark(self) -> str:
-        """As one sign."""
-        return {"holds": "✓", "mostly": "≈", "partly": "~", "seldom": "✗", "unknown": "?"}[self.name]
+        """The symbol in tables."""
+        return {"always": "✓", "mostly": "≈", "sometimes": "~", "rarely": "✗", "untested": "?"}[self.name]
 
 
 @dataclass(frozen=True)
@@ -81,33 +79,40 @@ class Verdict:
 
     claim: Claim
     held: int
-    tries: int
-    seeds: int  # with at least one try
-    of: int  # seeds in all
+    cases: int
+    seeds: int  # with at least one case
+    all_seeds: int
 
     @property
-    def standing(self) -> Standing:
-        """In one word."""
-        if not self.tries:
-            return Standing.unknown
-        if self.held == self.tries:
-            return Standing.holds
-        part = self.held / self.tries
-        return Standing.mostly if part >= MOSTLY else Standing.partly if part >= PARTLY else Standing.seldom
+    def support(self) -> Support:
+        """How often the claim holds, in one of five levels."""
+        if not self.cases:
+            return Support.untested
+        fraction = self.held / self.cases
+        if fraction == 1:
+            return Support.always
+        return (
+            Support.mostly
+            if fraction >= MOSTLY
+            else Support.sometimes
+            if fraction >= SOMETIMES
+            else Support.rarely
+        )
 
     @property
     def how_often(self) -> str:
-        """In a few words."""
-        if not self.tries:
+        """How often the claim holds, in a few words."""
+        if not self.cases:
             return "not tested by these results"
-        if self.tries == self.of == 1:
+        if self.cases == self.all_seeds == 1:
             return "holds" if self.held else "does not hold"
-        if self.tries == self.seeds:
-            what, over = "seeds", ""
+        if self.cases == self.seeds:
+            unit, over = "seeds", ""
         else:
-            what, over = "cases", f" over {self.seeds} seeds" if self.seeds > 1 else ""
-        rest = "" if self.seeds == self.of else f"; {self.of - self.seeds} of {self.of} seeds do not tell"
-        return f"holds in {self.held} of {self.tries} {what}{over}{rest}"
+            unit, over = "cases", f" over {self.seeds} seeds" if self.seeds > 1 else ""
+        untested = self.all_seeds - self.seeds
+        rest = f"; not tested by {untested} of {self.all_seeds} seeds" if untested else ""
+        return f"holds in {self.held} of {self.cases} {unit}{over}{rest}"
 
 
 @dataclass(frozen=True)
@@ -119,12 +124,12 @@ class Summary:
 
     @property
     def first(self) -> Result:
-        """The result that is shown."""
+        """The result of the first seed, which is drawn."""
         return next(iter(self.results.values()))
 
     @property
     def spreads(self) -> list[Spread]:
-        """Its numbers."""
+        """The quantities over the seeds."""
         found = []
         for quantity in self.experiment.quantities:
             values = {seed: quantity.of(result) for seed, result in self.results.items()}
@@ -134,33 +139,38 @@ class Summary:
 
     @property
     def verdicts(self) -> list[Verdict]:
-        """What the paper says about it."""
+        """The claims over the seeds."""
         found = []
         for claim in self.experiment.claims:
-            tries = [list(claim.holds(result)) for result in self.results.values()]
-            held = sum(map(sum, tries))
-            found.append(Verdict(claim, held, sum(map(len, tries)), sum(map(bool, tries)), len(tries)))
+            cases = [list(claim.holds(result)) for result in self.results.values()]
+            held = sum(map(sum, cases))
+            found.append(Verdict(claim, held, sum(map(len, cases)), sum(map(bool, cases)), len(cases)))
         return found
 
     @property
-    def standings(self) -> dict[Standing, int]:
-        """How many claims fare how."""
-        counts = {standing: sum(it.standing == standing for it in self.verdicts) for standing in Standing}
-        return {standing: count for standing, count in counts.items() if count}
+    def support(self) -> dict[Support, int]:
+        """The number of claims at each level of support, without levels that have none."""
+        levels = [verdict.support for verdict in self.verdicts]
+        return {level: levels.count(level) for level in Support if level in levels}
 
     @property
     def marks(self) -> str:
-        """How its claims fare, one sign for each."""
-        return "".join(verdict.standing.mark for verdict in self.verdicts)
+        """A symbol for each claim."""
+        return "".join(verdict.support.mark for verdict in self.verdicts)
 
     @property
     def missing(self) -> list[str]:
-        """Experiments that none of its seeds could be compared with."""
-        done = {name for result in self.results.values() for name in compared(result, "with") or []}
+        """Experiments to compare with that have no result with the same seed."""
+        done = {name for result in self.results.values() for name in comparison(result, "with") or []}
         return [name for name in self.experiment.compares_with if name not in done]
 
+    @property
+    def seconds(self) -> list[float]:
+        """The seconds of learning of each seed."""
+        return [result["seconds"] for result in self.results.values()]
+
     def as_json(self) -> Result:
-        """The same for programs."""
+        """The summary for programs."""
         return {
             "experiment": self.experiment.name,
             "title": self.experiment.title,
@@ -169,23 +179,18 @@ class Summary:
                 for it in self.spreads
             ],
             "claims": [
-                {"text": it.claim.text, "held": it.held, "cases": it.tries, "seeds": it.seeds}
+                {"text": it.claim.text, "held": it.held, "cases": it.cases, "seeds": it.seeds}
                 for it in self.verdicts
             ],
         }
 
-    @property
-    def seconds(self) -> list[float]:
-        """What each seed took."""
-        return [result["seconds"] for result in self.results.values()]
 
-
-def seeds_in_words(seeds: list[int]) -> str:
-    """Seeds, short.
+def format_seeds(seeds: list[int]) -> str:
+    """Seeds with ranges.
 
     Examples
     --------
-    >>> seeds_in_words([0, 1, 2, 5])
+    >>> format_seeds([0, 1, 2, 5])
     '0–2, 5'
     """
     runs: list[list[int]] = []

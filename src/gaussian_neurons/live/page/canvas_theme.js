@@ -1,8 +1,8 @@
-// The page's colours as a canvas needs them: CSS variables read once for each change of the theme.
+// The colours of the page for canvases: CSS variables, read once per change of the theme.
 
 const NAMES = ["paper", "card", "ink", "muted", "line", "accent", "pushed", "below", "above", "marked", "link"];
 
-/** The light theme: what pictures that leave the page are drawn in, and what stands in for a missing variable. */
+/** The light theme, used for saved pictures and for missing variables. */
 export const LIGHT = Object.freeze({
   paper: "#ffffff",
   card: "#ffffff",
@@ -33,7 +33,7 @@ export function readTheme(element) {
 
 let pixel = null;
 
-/** Any CSS colour -> [r, g, b] of 0..255: the browser itself is the parser. */
+/** Converts any CSS colour to [r, g, b] of 0..255; the browser parses it. */
 export function toRGB(colour) {
   if (!pixel) {
     const canvas = document.createElement("canvas");
@@ -46,12 +46,12 @@ export function toRGB(colour) {
   return pixel.getImageData(0, 0, 1, 1).data.slice(0, 3);
 }
 
-/** Calls `changed()` when the page (<html data-theme>) turns to other colours. */
+/** Calls `changed()` when the theme of the page (<html data-theme>) changes. */
 export function watchTheme(changed) {
   new MutationObserver(changed).observe(document.documentElement, { attributeFilter: ["data-theme"] });
 }
 
-/** Calls `resized(width, height, ratio)`, in CSS pixels, now and whenever the canvas or the screen's ratio changes. */
+/** Calls `resized(width, height, ratio)`, in CSS pixels, now and when the size or the pixel ratio changes. */
 export function watchSize(canvas, resized) {
   let last = "";
   const measure = () => {
@@ -60,16 +60,16 @@ export function watchSize(canvas, resized) {
     const now = `${width} ${height} ${ratio}`;
     if (now === last) return;
     last = now;
-    if (!width || !height) return; // hidden; it will be drawn anew when it is shown again
+    if (!width || !height) return; // hidden: it is drawn when it is shown again
     canvas.width = Math.round(width * ratio);
     canvas.height = Math.round(height * ratio);
     resized(width, height, ratio);
   };
   new ResizeObserver(measure).observe(canvas);
-  window.addEventListener("resize", measure); // zooming changes the ratio, not always the size
+  window.addEventListener("resize", measure); // zooming changes the ratio, but not always the size
   measure();
 }
 
-/** Whether the reader asked for less motion; asks again each time, since it may change. */
-const still = globalThis.matchMedia?.("(prefers-reduced-motion: reduce)");
-export const calm = () => Boolean(still?.matches);
+/** Whether the user prefers less motion. Evaluated at every call, because it may change. */
+const preference = globalThis.matchMedia?.("(prefers-reduced-motion: reduce)");
+export const reducedMotion = () => Boolean(preference?.matches);

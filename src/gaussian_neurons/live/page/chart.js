@@ -1,11 +1,11 @@
-// One small chart: a thin line over the samples seen, its ends as numbers, marks, and the value under the pointer.
+// One small chart: a line over the samples seen, its limits as numbers, marks, and the value at the pointer.
 
 import { watchSize } from "./canvas_theme.js";
 import { niceStep, samples, short } from "./numbers.js";
 
 const EDGE = { top: 8, bottom: 19 };
 const FONT = 11;
-const EARLY = 0.02; // the first part of a curve, which may leave the chart: a steep start would flatten all the rest
+const EARLY = 0.02; // first part of a curve that does not count for the limits: a steep start would flatten the rest
 
 export class Chart {
   /** kind: {column, step, zero, text, name} */
@@ -27,8 +27,8 @@ export class Chart {
     canvas.addEventListener("pointerleave", () => point(null));
   }
 
-  /** room: what all charts leave free at their sides, once each is measured. */
-  draw(points, marks, room) {
+  /** margins: {left, right} of all charts, from `measure`. */
+  draw(points, marks, margins) {
     if (!this.size) return;
     const { context, size } = this;
     context.setTransform(size.ratio, 0, 0, size.ratio, 0, 0);
@@ -36,8 +36,8 @@ export class Chart {
     context.font = `${FONT}px ${this.theme.font}`;
     const last = points.at(-1);
     this.describe(last);
-    if (!this.ends) return this.drawNothing(); // an axis would be invented
-    this.place(room);
+    if (!this.limits) return this.drawEmpty();
+    this.place(margins);
     this.drawAxes();
     this.drawMarks(marks, points);
     this.drawLine(points);
@@ -45,13 +45,13 @@ export class Chart {
     if (this.pointed !== null) this.drawPointed(points, marks);
   }
 
-  drawNothing() {
+  drawEmpty() {
     const { context, size, theme } = this;
     context.font = `italic 15px ${getComputedStyle(this.canvas).getPropertyValue("--serif")}`;
     context.fillStyle = theme.muted;
     context.textAlign = "left";
     context.textBaseline = "middle";
-    context.fillText("Nothing yet.", 0, size.height / 2 - 4);
+    context.fillText("No data yet", 0, size.height / 2 - 4);
   }
 
   describe(last) {
@@ -62,11 +62,11 @@ export class Chart {
     this.canvas.setAttribute("aria-label", `${this.kind.name}: ${text}`);
   }
 
-  /** Find the ends of both axes; the room that their numbers need at the left and the right, null without any. */
+  /** Finds the limits of both axes. Returns the margins that their numbers need, null without data. */
   measure(points) {
     const { column, zero } = this.kind;
     const known = points.filter((point) => Number.isFinite(point[column]));
-    this.ends = null;
+    this.limits = null;
     if (!this.size || !known.length) return null;
     const since = this.kind.step ? 0 : EARLY * known.at(-1)[0];
     let low = zero ? 0 : Infinity;
@@ -77,7 +77,7 @@ export class Chart {
       high = Math.max(high, point[column]);
     }
     const flat = high - low < 1e-9 * Math.max(1, Math.abs(high));
-    this.ends = { low, high, flat, seen: Math.max(points.at(-1)[0], 1) };
+    this.limits = { low, high, flat, seen: Math.max(points.at(-1)[0], 1) };
     this.context.font = `600 13px ${this.theme.font}`;
     const last = this.context.measureText(this.kind.text(known.at(-1)[column])).width;
     this.context.font = `${FONT}px ${this.theme.font}`;
@@ -85,25 +85,25 @@ export class Chart {
     return { left: 7 + Math.ceil(Math.max(...labels, 37)), right: Math.ceil(Math.max(58, 14 + last)) };
   }
 
-  /** How numbers become pixels. */
-  place(room) {
-    const { low, high, flat } = this.ends;
+  /** Defines the conversion from numbers to pixels. */
+  place(margins) {
+    const { low, high, flat } = this.limits;
     const [bottom, top] = flat ? [low - 0.5, high + 0.5] : [low, high];
     const { width, height } = this.size;
-    this.left = room.left;
-    this.right = width - room.right;
-    this.x = (seen) => this.left + (seen / this.ends.seen) * (this.right - this.left);
+    this.left = margins.left;
+    this.right = width - margins.right;
+    this.x = (seen) => this.left + (seen / this.limits.seen) * (this.right - this.left);
     this.y = (value) => EDGE.top + ((top - value) / (top - bottom)) * (height - EDGE.top - EDGE.bottom);
   }
 
   drawAxes() {
-    const { context, theme, ends, kind } = this;
+    const { context, theme, limits, kind } = this;
     const base = this.size.height - EDGE.bottom;
     context.font = `${FONT}px ${theme.font}`;
     context.strokeStyle = theme.line;
     context.lineWidth = 1;
     context.beginPath();
-    for (const value of ends.flat ? [ends.low] : [ends.low, ends.high]) {
+    for (const value of limits.flat ? [limits.low] : [limits.low, limits.high]) {
       const y = Math.round(this.y(value)) + 0.5;
       context.moveTo(this.left, y);
       context.lineTo(this.right, y);
@@ -111,8 +111,8 @@ export class Chart {
     context.fillStyle = theme.muted;
     context.textBaseline = "top";
     context.textAlign = "center";
-    const step = Math.max(1, niceStep(ends.seen, Math.max(2, (this.right - this.left) / 70)));
-    for (let n = 0; n * step <= ends.seen; n++) {
+    const step = Math.max(1, niceStep(limits.seen, Math.max(2, (this.right - this.left) / 70)));
+    for (let n = 0; n * step <= limits.seen; n++) {
       const x = Math.round(this.x(n * step)) + 0.5;
       context.moveTo(x, base);
       context.lineTo(x, base + 3);
@@ -121,8 +121,8 @@ export class Chart {
     context.stroke();
     context.textAlign = "right";
     context.textBaseline = "middle";
-    context.fillText(kind.text(ends.low), this.left - 5, this.y(ends.low));
-    if (!ends.flat) context.fillText(kind.text(ends.high), this.left - 5, this.y(ends.high));
+    context.fillText(kind.text(limits.low), this.left - 5, this.y(limits.low));
+    if (!limits.flat) context.fillText(kind.text(limits.high), this.left - 5, this.y(limits.high));
   }
 
   drawLine(points) {
@@ -181,7 +181,7 @@ export class Chart {
     let before = -Infinity;
     for (const [seen] of marks) {
       const x = Math.round(this.x(seen)) + 0.5;
-      if (x > this.right || x - before < 5) continue; // many at one place are one line, not a wall
+      if (x > this.right || x - before < 5) continue; // close marks share one line
       before = x;
       context.moveTo(x, EDGE.top);
       context.lineTo(x, this.size.height - EDGE.bottom);
@@ -191,7 +191,7 @@ export class Chart {
     if (this.kind.step && this.pointed === null && marks.length) this.drawNewest(marks, points);
   }
 
-  /** What happened last, beside its line: away from the curve, and only where it has room. */
+  /** Writes the last mark beside its line, away from the curve, if it fits. */
   drawNewest(marks, points) {
     const { context, theme } = this;
     const [seen, text] = marks.at(-1);
@@ -208,7 +208,7 @@ export class Chart {
     context.fillText(text, x + (toTheRight ? 5 : -5), this.y(value) > (top + base) / 2 ? top + 7 : base - 8);
   }
 
-  /** The value where the pointer is; a mark nearby tells its text instead. */
+  /** Shows the value at the pointer, or the text of a mark near it. */
   drawPointed(points, marks) {
     const x = Math.max(this.left, Math.min(this.right, this.pointed));
     const near = nearest(marks, (mark) => Math.abs(this.x(mark[0]) - x));

@@ -1,25 +1,25 @@
-// The classes of images: which of them the samples come from.
+// The buttons that select the classes of the samples.
 
-import { Asked } from "./asked.js";
+import { Pending } from "./pending.js";
 
-const HELD_FOR = 450; // ms until a finger on a class means one more, not this one alone
-const SHORT = 3; // letters: so many fit into a chip of a line of equal ones
-const IN_LINE = { some: 7, many: 12 }; // such chips at most, where there is some room, and where there is much
-const CHIP_HELP = "Only this class. Shift-click, or hold with a finger: this one too, or not";
+const LONG_PRESS = 450; // ms after which a touch toggles the class instead of selecting it alone
+const SHORT = 3; // characters of a name that fit into a chip of equal width
+const PER_LINE = { some: 7, many: 12 }; // such chips at most, in a narrow and in a wide card
+const CHIP_HELP = "Only this class. Shift-click or long touch: add or remove this class.";
 
 export class Chips {
-  /** send(message) to the server: false where there is no connection. */
+  /** send(message) to the server: false without a connection. */
   constructor(element, send) {
     Object.assign(this, { element, send });
-    this.asked = new Asked();
+    this.pending = new Pending();
     this.listen();
   }
 
   listen() {
     const nameOf = (event) => event.target.closest("[data-class]")?.dataset.class;
     let timer = null;
-    let held = false; // a finger stayed long enough: its click was meant already
-    const letGo = () => clearTimeout(timer);
+    let held = false; // a long touch has toggled the class: ignore its click
+    const cancel = () => clearTimeout(timer);
     this.element.addEventListener("click", (event) => {
       if (nameOf(event) === undefined || held) return (held = false);
       if (event.shiftKey || event.ctrlKey || event.metaKey) this.toggle(nameOf(event));
@@ -27,21 +27,21 @@ export class Chips {
     });
     this.element.addEventListener("pointerdown", (event) => {
       held = false;
-      letGo();
+      cancel();
       if (event.pointerType !== "touch" || nameOf(event) === undefined) return;
       timer = setTimeout(() => {
         held = true;
         this.toggle(nameOf(event));
-      }, HELD_FOR);
+      }, LONG_PRESS);
     });
-    for (const end of ["pointerup", "pointercancel", "pointerleave"]) this.element.addEventListener(end, letGo);
+    for (const end of ["pointerup", "pointercancel", "pointerleave"]) this.element.addEventListener(end, cancel);
     this.element.addEventListener("contextmenu", (event) => held && event.preventDefault());
   }
 
   setScene(scene, isNew) {
     this.classes = (scene.classes ?? []).map(({ value }) => value);
-    this.told = scene.setup.classes; // null: all
-    if (isNew) this.asked.forget(); // what was asked for before is void
+    this.current = scene.setup.classes; // null: all
+    if (isNew) this.pending.clear(); // it concerned the previous trial
     const known = JSON.stringify(scene.classes ?? []);
     this.element.hidden = !this.classes.length;
     if (known !== this.known) {
@@ -53,17 +53,17 @@ export class Chips {
     this.show();
   }
 
-  /** Short names stand in lines of the same length; words take what they need. */
+  /** Short names get chips of equal width in lines of equal length. */
   align(all) {
     this.element.classList.toggle("short", all.every(({ name }) => name.length <= SHORT));
-    for (const [room, most] of Object.entries(IN_LINE)) {
-      this.element.style.setProperty(`--${room}`, Math.ceil(all.length / Math.ceil(all.length / most)) || 1);
+    for (const [space, most] of Object.entries(PER_LINE)) {
+      this.element.style.setProperty(`--${space}`, Math.ceil(all.length / Math.ceil(all.length / most)) || 1);
     }
   }
 
-  /** Those chosen, null: all. A click may come before the server's answer, and means what was asked for last. */
+  /** The selected classes, null: all. Until the server confirms, the classes that were sent last. */
   get chosen() {
-    return this.asked.wait(this.told) > 0 ? this.asked.value : this.told;
+    return this.pending.remaining(this.current) > 0 ? this.pending.value : this.current;
   }
 
   show() {
@@ -74,16 +74,16 @@ export class Chips {
       chip.setAttribute("aria-pressed", pressed);
     }
     clearTimeout(this.later);
-    const wait = this.asked.wait(this.told);
+    const wait = this.pending.remaining(this.current);
     if (wait > 0) this.later = setTimeout(() => this.show(), wait);
   }
 
-  /** This class alone, or all of them. */
+  /** Selects this class alone, or all. */
   only(name) {
     this.choose(this.classes.filter((value) => String(value) === name));
   }
 
-  /** Turns one class on or off, and leaves the others. */
+  /** Adds or removes one class. */
   toggle(name) {
     if (name === "all") return this.choose([]);
     const before = this.chosen ?? [];
@@ -91,12 +91,12 @@ export class Chips {
     this.choose(this.classes.filter((value) => (String(value) === name ? !isOn : before.includes(value))));
   }
 
-  /** None at all means all of them. */
+  /** Selects classes; none means all. */
   choose(classes) {
     const every = classes.length === 0 || classes.length === this.classes.length;
     const value = every ? null : classes;
     if (!this.send({ do: "set", name: "classes", value })) return;
-    this.asked.ask(value);
+    this.pending.set(value);
     this.show();
   }
 }

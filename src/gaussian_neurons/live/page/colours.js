@@ -2,9 +2,9 @@
 
 const BELOW = [0x3b, 0x82, 0xf6];
 const ABOVE = [0xef, 0x44, 0x44];
-const BEYOND = 0.5; // a byte reaches this far outside of the domain on either side
+const BEYOND = 0.5; // bytes cover this range outside the domain on both sides
 
-export const DIMMED = 100; // of 255: how much of a dimmed patch is seen
+export const DIMMED = 100; // opacity of a dimmed patch, of 255
 
 const valueOf = (byte) => (byte / 255) * (1 + 2 * BEYOND) - BEYOND;
 
@@ -18,11 +18,11 @@ function colourOf(value) {
   return mixed([0, 0, 0], [255, 255, 255], value);
 }
 
-// Both tables have one entry for each byte, so that painting is nothing but looking up.
+// Both tables have one entry per byte.
 const GREY = Uint8ClampedArray.from({ length: 256 * 3 }, (_, i) => colourOf(valueOf(Math.floor(i / 3)))[i % 3]);
 const CLIPPED = Uint8ClampedArray.from({ length: 256 }, (_, byte) => Math.round(valueOf(byte) * 255));
 
-/** Writes a patch (rows of pixels, channels last) into imageData of the patch's size. */
+/** Writes a patch (rows of pixels, channels last) into imageData of the same size. */
 export function paint(u1, patch, imageData) {
   const [height, width, channels = 1] = patch;
   const pixels = imageData.data;
@@ -41,7 +41,7 @@ export function paint(u1, patch, imageData) {
   }
 }
 
-/** A canvas of exactly a patch's pixels; the style sheet scales it up without smoothing. */
+/** A canvas with the resolution of a patch; the style sheet enlarges it without smoothing. */
 export class PatchCanvas {
   constructor(canvas = document.createElement("canvas")) {
     this.canvas = canvas;
@@ -50,15 +50,15 @@ export class PatchCanvas {
   }
 
   /**
-   * Paints the patch unless it is what is shown already: learned filters hardly change. Dimmed ones have paler
-   * pixels: hundreds of elements with an opacity of their own would each be a layer, and slow.
+   * Paints the patch if it has changed; learned filters hardly change. Dimmed patches have transparent pixels,
+   * because hundreds of elements with CSS opacity, each a layer, are slow.
    */
   show(u1, patch, dimmed = false) {
     const [height, width] = patch;
     if (this.canvas.width !== width || this.canvas.height !== height || !this.image) {
       this.canvas.width = width;
       this.canvas.height = height;
-      // Kept in plain memory: for so few pixels a texture on the graphics card costs more than it saves.
+      // In main memory: for so few pixels, a texture on the graphics card is slower.
       this.context = this.canvas.getContext("2d", { willReadFrequently: true });
       this.image = this.context.createImageData(width, height);
       this.last = null;

@@ -1,4 +1,4 @@
-// The WebSocket to the server, opened again whenever it is lost.
+// The WebSocket to the server. It reconnects when the connection is lost.
 
 const FIRST_WAIT = 300;
 const LONGEST_WAIT = 3000;
@@ -6,8 +6,8 @@ const REFUSALS = { 4401: "token", 4429: "tabs" };
 
 export class Connection {
   /**
-   * hello() gives the first message of every connection; onText and onBinary get what arrives;
-   * onState gets "connecting", "open", "lost", "token" or "tabs", and how many tries have failed in a row.
+   * hello() returns the first message of every connection; onText and onBinary receive messages;
+   * onState receives "connecting", "open", "lost", "token" or "tabs", and the number of consecutive failures.
    */
   constructor(url, { hello, onText, onBinary, onState }) {
     Object.assign(this, { url, hello, onText, onBinary, onState });
@@ -21,13 +21,13 @@ export class Connection {
   open() {
     clearTimeout(this.timer);
     this.timer = null;
-    if (this.failures === 0) this.tell("connecting");
+    if (this.failures === 0) this.setState("connecting");
     const socket = new WebSocket(this.url);
     socket.binaryType = "arraybuffer";
     socket.onopen = () => {
       socket.send(JSON.stringify(this.hello()));
       this.failures = 0;
-      this.tell("open");
+      this.setState("open");
     };
     socket.onmessage = ({ data }) => (typeof data === "string" ? this.onText(JSON.parse(data)) : this.onBinary(data));
     socket.onclose = ({ code }) => this.closed(code);
@@ -36,24 +36,24 @@ export class Connection {
 
   closed(code) {
     this.failures += 1;
-    this.tell(REFUSALS[code] ?? "lost");
-    // Without the token another try is as hopeless: only the user can change that.
+    this.setState(REFUSALS[code] ?? "lost");
+    // Retrying does not help: the user must open the address with the token.
     if (code === 4401) return;
     const wait = code === 4429 ? LONGEST_WAIT : Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** (this.failures - 1));
     this.timer = setTimeout(() => this.open(), wait);
   }
 
-  /** Does not wait for the next try: the user looks at the page, or the network is back. */
+  /** Reconnects at once: the page has the focus, or the network is back. */
   tryNow() {
     if (this.timer !== null) this.open();
   }
 
-  tell(state) {
+  setState(state) {
     this.state = state;
     this.onState(state, this.failures);
   }
 
-  /** Sends a message; false where there is no connection. Nothing is kept for later: it would surprise then. */
+  /** Sends a message. Returns false without a connection; the message is not sent later. */
   send(message) {
     if (this.socket?.readyState !== WebSocket.OPEN) return false;
     this.socket.send(JSON.stringify(message));

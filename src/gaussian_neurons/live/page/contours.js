@@ -1,6 +1,6 @@
 // Contour lines of a grid of numbers (marching squares). No DOM.
 
-/** Calls segment(x0, y0, x1, y1), in cells, for each piece of the lines at multiples of `step`. */
+/** Calls segment(x0, y0, x1, y1), in cells, for each segment of the lines at multiples of `step`. */
 export function contours(values, nx, ny, step, segment) {
   if (!(step > 0)) return;
   const crossing = new Float64Array(8);
@@ -23,7 +23,7 @@ export function contours(values, nx, ny, step, segment) {
   }
 }
 
-/** Where a level crosses the four sides of one cell; how many times: 0, 2 or, at a saddle, 4. */
+/** Finds where a level crosses the sides of a cell. Returns the number of crossings: 0, 2, or 4 at a saddle. */
 function crossings(found, level, a, b, c, d, column, row) {
   let count = 0;
   if (a < level !== b < level) count = put(found, count, column + (level - a) / (b - a), row);

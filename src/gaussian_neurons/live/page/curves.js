@@ -1,20 +1,20 @@
-// Three calm curves over the samples seen: neurons learned, cost, samples per second.
+// Three curves over the samples seen: neurons learned, cost, samples per second.
 
 import { readTheme, watchTheme } from "./canvas_theme.js";
 import { Chart } from "./chart.js";
 import { counted, short } from "./numbers.js";
 
-const MOST = 1000; // points; over it every second one goes
-const MOST_MARKS = 200;
+const MAX_POINTS = 1000; // if exceeded, every second point is dropped
+const MAX_MARKS = 200;
 const KINDS = {
   learned: { column: 1, step: true, zero: true, text: (value) => String(Math.round(value)), name: "Neurons learned" },
   cost: { column: 2, text: costText, name: "Cost" },
   rate: { column: 3, zero: true, text: counted, name: "Samples per second" },
 };
 
-/** Always two decimals, so that the number at the end of the line stands still. */
+/** Always two decimals, so that the width of the text stays constant. */
 function costText(value) {
-  if (Math.abs(value) < 0.005) return "0.00"; // no minus before it
+  if (Math.abs(value) < 0.005) return "0.00"; // not −0.00
   return Math.abs(value) < 100 ? value.toFixed(2).replace("-", "−") : short(value);
 }
 
@@ -31,31 +31,31 @@ export class Curves {
 
   reset(points = [], marks = []) {
     this.points = points.map((point) => point.slice());
-    this.marks = marks.slice(-MOST_MARKS);
-    while (this.points.length > MOST) this.thin();
+    this.marks = marks.slice(-MAX_MARKS);
+    while (this.points.length > MAX_POINTS) this.thin();
     this.change();
   }
 
   add(seen, learned, cost, rate) {
     const last = this.points.at(-1);
-    if (last && seen < last[0]) this.reset(); // a run that began anew
+    if (last && seen < last[0]) this.reset(); // the run was restarted
     if (last && seen === last[0]) this.points.pop();
     this.points.push([seen, learned, cost, rate]);
-    if (this.points.length > MOST) this.thin();
+    if (this.points.length > MAX_POINTS) this.thin();
     this.change();
   }
 
-  /** Every second point goes; the newest stays. */
+  /** Drops every second point and keeps the newest. */
   thin() {
     const odd = (this.points.length - 1) % 2;
     this.points = this.points.filter((_, k) => k % 2 === odd);
   }
 
-  /** A mark; `replaces`: it takes the place of the last one, as a stroke of the brush goes on. */
+  /** Adds a mark; `replaces`: it replaces the last one, for example while a brush stroke continues. */
   mark(seen, text, replaces = false) {
     if (replaces) this.marks.pop();
     this.marks.push([seen, text]);
-    if (this.marks.length > MOST_MARKS) this.marks.shift();
+    if (this.marks.length > MAX_MARKS) this.marks.shift();
     this.change();
   }
 
@@ -64,20 +64,20 @@ export class Curves {
     this.change();
   }
 
-  /** Asks for a frame by itself: pointing at a chart changes it, and nobody else knows. */
+  /** Requests a drawing: pointing at a chart changes it, too. */
   change() {
     this.changed = true;
-    this.asked ||= requestAnimationFrame(() => this.draw());
+    this.request ||= requestAnimationFrame(() => this.draw());
   }
 
   draw() {
     if (!this.changed) return;
-    cancelAnimationFrame(this.asked);
-    this.asked = 0;
+    cancelAnimationFrame(this.request);
+    this.request = 0;
     this.changed = false;
-    const rooms = this.charts.map((chart) => chart.measure(this.points)).filter(Boolean);
-    const widest = (side) => Math.max(0, ...rooms.map((room) => room[side]));
-    const room = { left: widest("left"), right: widest("right") }; // one for all: the same samples lie below each other
-    for (const chart of this.charts) chart.draw(this.points, this.marks, room);
+    const needed = this.charts.map((chart) => chart.measure(this.points)).filter(Boolean);
+    const widest = (side) => Math.max(0, ...needed.map((margins) => margins[side]));
+    const margins = { left: widest("left"), right: widest("right") }; // equal, so that all charts have the same x-axis
+    for (const chart of this.charts) chart.draw(this.points, this.marks, margins);
   }
 }

@@ -1,19 +1,19 @@
-// Tells columns that scroll at which of their edges there is more to come: layout.css fades it there.
+// Marks columns that can be scrolled further, so that layout.css fades their edges.
 
-const AT_LEAST = 3; // px: less is no more than rounding
+const MIN_SCROLL = 3; // px: smaller distances are rounding errors
 
-/** Follows one column: data-more is "", "above", "below" or both. */
-function follow(column) {
-  const tell = () => {
-    const above = column.scrollTop > AT_LEAST;
-    const below = column.scrollHeight - column.clientHeight - column.scrollTop > AT_LEAST;
+/** Keeps data-more of a column up to date: "", "above", "below" or both. */
+function watch(column) {
+  const update = () => {
+    const above = column.scrollTop > MIN_SCROLL;
+    const below = column.scrollHeight - column.clientHeight - column.scrollTop > MIN_SCROLL;
     const more = [above && "above", below && "below"].filter(Boolean).join(" ");
     if (column.dataset.more !== more) column.dataset.more = more;
   };
-  column.addEventListener("scroll", tell, { passive: true });
-  const sizes = new ResizeObserver(tell);
+  column.addEventListener("scroll", update, { passive: true });
+  const sizes = new ResizeObserver(update);
   for (const element of [column, ...column.children]) sizes.observe(element);
-  tell();
+  update();
 }
 
-for (const column of document.querySelectorAll("#show, .controls")) follow(column);
+for (const column of document.querySelectorAll("#show, .controls")) watch(column);

@@ -1,17 +1,17 @@
-// One control: a slider and a number field for the same number, and what it means.
+// One control: a number field and a slider for the same setting, and a description.
 
-import { Asked } from "./asked.js";
+import { Pending } from "./pending.js";
 import { editable, short } from "./numbers.js";
 
-const STEPS = 1000; // of a slider
+const STEPS = 1000; // positions of a slider
 const SEND_EVERY = 100; // ms while sliding
-const NUDGE = 1.1; // an arrow key makes a number larger by a tenth, or as much smaller
-const THOUSANDS = /^\d{1,3}(,\d{3})+$/; // as this page writes them, too
-const REST = 700; // ms after sliding until the server's value may move the slider again
+const NUDGE = 1.1; // factor of an arrow key
+const THOUSANDS = /^\d{1,3}(,\d{3})+$/; // 1,000, as the page writes it
+const REST = 700; // ms after sliding in which the server's value does not move the slider
 
 /**
- * Positions 0..STEPS of a slider <-> values, the same way for each doubling: what matters about these numbers is how
- * many times as large they are. `zero`: the left end is 0; `open`: the right end is null, no limit.
+ * Converts positions 0..STEPS of a slider to values and back, on a logarithmic scale. `zero`: the left end is 0;
+ * `open`: the right end is null, no limit.
  */
 export function scale([lowest, highest], { whole = false, zero = false, open = false }) {
   const last = open ? STEPS - 1 : STEPS;
@@ -31,25 +31,25 @@ export function scale([lowest, highest], { whole = false, zero = false, open = f
       const part = Math.log(within / lowest) / Math.log(highest / lowest);
       return Math.round(first + part * (last - first)) || 0;
     },
-    /** The value after an arrow key, up (1) or down (-1), also where it is beyond the ends of the slider. */
-    next(value, way) {
-      if (whole) return Math.max(lowest, value + way);
-      if (value === null) return way > 0 ? null : round(highest);
-      if (open && way > 0 && value >= highest) return null;
-      if (value <= 0) return way > 0 ? round(lowest) : 0;
-      return zero && way < 0 && value <= lowest ? 0 : round(value * NUDGE ** way);
+    /** The value after an arrow key, up (1) or down (-1), also beyond the ends of the slider. */
+    next(value, direction) {
+      if (whole) return Math.max(lowest, value + direction);
+      if (value === null) return direction > 0 ? null : round(highest);
+      if (open && direction > 0 && value >= highest) return null;
+      if (value <= 0) return direction > 0 ? round(lowest) : 0;
+      return zero && direction < 0 && value <= lowest ? 0 : round(value * NUDGE ** direction);
     },
   };
 }
 
 export class Field {
-  /** spec: what controls.js lists; onSet(name, value): the user wants this value. */
+  /** spec: an entry of controls.js; onSet(name, value) sends a value. */
   constructor(spec, onSet) {
     Object.assign(this, { spec, onSet });
     this.value = null;
     this.slidAt = -Infinity;
-    this.asked = new Asked();
-    this.dirty = false; // something was typed that was not sent yet
+    this.pending = new Pending();
+    this.dirty = false; // typed text is not sent yet
     this.element = document.querySelector("#field").content.firstElementChild.cloneNode(true);
     this.input = this.element.querySelector("input[type=text]");
     this.slider = this.element.querySelector("input[type=range]");
@@ -58,7 +58,7 @@ export class Field {
   }
 
   describe() {
-    const { name, symbol, below, label, why } = this.spec;
+    const { name, symbol, below, label, help } = this.spec;
     this.element.dataset.field = name;
     this.input.id = name;
     this.slider.id = `${name}-slider`;
@@ -70,12 +70,12 @@ export class Field {
     letter.hidden = !symbol;
     if (below) letter.append(Object.assign(document.createElement("sub"), { textContent: below }));
     heading.querySelector("span").textContent = label;
-    const explanation = this.element.querySelector(".why");
-    explanation.textContent = why;
-    explanation.id = `${name}-why`;
-    this.element.title = why;
+    const text = this.element.querySelector(".description");
+    text.textContent = help;
+    text.id = `${name}-description`;
+    this.element.title = help;
     this.slider.setAttribute("aria-label", `${label}, slider`);
-    for (const control of [this.input, this.slider]) control.setAttribute("aria-describedby", explanation.id);
+    for (const control of [this.input, this.slider]) control.setAttribute("aria-describedby", text.id);
   }
 
   listen() {
@@ -90,11 +90,11 @@ export class Field {
       if (event.key === "Escape") this.restore();
       if (event.key === "ArrowUp" || event.key === "ArrowDown") this.nudge(event);
     });
-    // A slider's own step is too small for a key: most would be rounded away.
+    // The slider's own step is too small for a key: rounding would undo it.
     this.slider.addEventListener("keydown", (event) => event.key.startsWith("Arrow") && this.nudge(event));
   }
 
-  /** The first click chooses the whole number: left to itself, Safari puts the caret where the click ends. */
+  /** The first click selects the whole number. Without this, Safari puts the caret where the click ends. */
   clicked(event) {
     if (document.activeElement === this.input) return;
     event.preventDefault();
@@ -105,14 +105,14 @@ export class Field {
     this.slidAt = performance.now();
     const value = this.scale.valueAt(Number(this.slider.value));
     this.write(value);
-    if (this.spec.startsAnew) return; // a new start for each position passed would be no use
+    if (this.spec.restarts) return; // only the last position is sent
     if (this.timer) return;
     this.send(value);
-    // The position at the end of each interval is sent, so the last one always is.
+    // The position at the end of each interval is sent, and therefore always the last one.
     this.timer = setTimeout(() => {
       this.timer = null;
       const last = this.scale.valueAt(Number(this.slider.value));
-      if (last !== this.asked.value) this.slide();
+      if (last !== this.pending.value) this.slide();
     }, SEND_EVERY);
   }
 
@@ -120,7 +120,7 @@ export class Field {
     clearTimeout(this.timer);
     this.timer = null;
     const value = this.scale.valueAt(Number(this.slider.value));
-    if (value !== this.asked.value || this.spec.startsAnew) this.send(value);
+    if (value !== this.pending.value || this.spec.restarts) this.send(value);
   }
 
   typed() {
@@ -128,17 +128,17 @@ export class Field {
     this.dirty = false;
     const value = this.read();
     if (value === undefined) return this.refuse(this.input.value.trim());
-    this.write(value); // as it was understood
+    this.write(value); // as it was read
     this.send(value);
   }
 
-  /** An arrow key: the next whole number, or a little more or less of what is shown. */
+  /** An arrow key: the next whole number, or a factor of NUDGE. */
   nudge(event) {
     event.preventDefault();
-    const way = event.key === "ArrowUp" || event.key === "ArrowRight" ? 1 : -1;
+    const direction = event.key === "ArrowUp" || event.key === "ArrowRight" ? 1 : -1;
     const now = this.read();
     if (now === undefined) return;
-    const value = this.scale.next(now, way);
+    const value = this.scale.next(now, direction);
     this.dirty = false;
     if (value === now) return;
     this.slider.value = this.scale.positionOf(value);
@@ -146,7 +146,7 @@ export class Field {
     this.send(value);
   }
 
-  /** The number in the text field, null where there is no limit, undefined where it is none. */
+  /** The number in the text field, null for no limit, undefined if it is invalid. */
   read() {
     const typed = this.input.value.trim().replace("−", "-");
     const text = THOUSANDS.test(typed) ? typed.replaceAll(",", "") : typed.replace(",", ".");
@@ -154,9 +154,9 @@ export class Field {
     return text !== "" && Number.isFinite(Number(text)) ? Number(text) : undefined;
   }
 
-  /** Says something in place of what the number means; null: that again. */
-  explain(text) {
-    this.element.querySelector(".why").textContent = text ?? this.spec.why;
+  /** Shows another description; null: the usual one. */
+  describeAs(text) {
+    this.element.querySelector(".description").textContent = text ?? this.spec.help;
   }
 
   refuse(text) {
@@ -167,33 +167,33 @@ export class Field {
   }
 
   send(value) {
-    this.asked.ask(value);
+    this.pending.set(value);
     this.onSet(this.spec.name, value);
   }
 
-  /** The server's truth. What the user is typing or sliding just now is left alone. */
+  /** Shows the server's value, unless the user is typing or sliding. */
   show(value, range) {
     this.value = value;
     if (range && String(range) !== this.range) {
       this.range = String(range);
       this.scale = scale(range, this.spec);
     }
-    const wait = Math.max(this.slidAt + REST - performance.now(), this.asked.wait(value));
+    const wait = Math.max(this.slidAt + REST - performance.now(), this.pending.remaining(value));
     clearTimeout(this.later);
     if (wait > 0) this.later = setTimeout(() => this.show(this.value), wait);
     else this.restore(false);
   }
 
-  /** Waits for no answer any more. */
-  forget() {
+  /** Stops waiting for a confirmation. */
+  clearPending() {
     this.slidAt = -Infinity;
-    this.asked.forget();
+    this.pending.clear();
   }
 
-  /** Shows the true value again, after the server has refused another. */
+  /** Shows the server's value again, after it has refused another. */
   restore(force = true) {
     if (force) {
-      this.forget();
+      this.clearPending();
       this.dirty = false;
     }
     if (!this.dirty) this.write(this.value);

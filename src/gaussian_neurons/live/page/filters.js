@@ -1,31 +1,31 @@
-// Image mode: the grid of filters. Each is a button, so that mouse, touch and keyboard all reach it.
+// Image mode: the grid of filters. Each is a button, for mouse, touch and keyboard.
 
 import { PatchCanvas } from "./colours.js";
 import { bestGrid } from "./layout.js";
 import { measured } from "./numbers.js";
 import { Slots } from "./slots.js";
-import { isOut, stateOf } from "./states.js";
+import { isPushedOut, stateOf } from "./states.js";
 
-const LABELS_EVERY = 1000; // ms: more often a screen reader would never come to an end
+const LABELS_EVERY = 1000; // ms; a screen reader cannot follow faster changes
 const WIDTHS_EVERY = 250; // ms
-const AT_ONCE = 128; // filters painted for one frame
-const MANY = 8; // when more go at once (K was lowered), nobody needs to see each one fade
-const LEAVING_FOR = 1500; // ms until a filter that the server kept is shown again
+const PER_FRAME = 128; // filters painted for one frame
+const MAX_FADES = 8; // if more are removed at once (K was lowered), they do not fade
+const REMOVAL_TIMEOUT = 1500; // ms after which a filter that the server kept is shown again
 
 export class Filters {
-  /** onLook(id) when one is pointed at or focused, onRemove(id) when one is to go: it should call leave(id). */
-  constructor(grid, room, { onLook, onRemove }) {
-    Object.assign(this, { grid, room, onLook, onRemove });
+  /** onInspect(id): pointed at or focused; onRemove(id): clicked or deleted, which should call hide(id). */
+  constructor(grid, container, { onInspect, onRemove }) {
+    Object.assign(this, { grid, container, onInspect, onRemove });
     this.cells = new Map(); // id -> cell
     this.slots = new Slots();
-    this.leaving = new Set(); // ids that were removed here, and that the server may not know of yet
+    this.hidden = new Set(); // ids that were removed here; the server may not have confirmed it
     this.columns = 1;
     this.patch = [1, 1, 1];
     this.labelledAt = 0;
-    this.current = null; // the one filter that the tab key reaches
+    this.current = null; // the filter that the tab key reaches
     this.touched = false;
     this.turn = 0;
-    new ResizeObserver(() => this.fit()).observe(room);
+    new ResizeObserver(() => this.fit()).observe(container);
     window.addEventListener("resize", () => this.fit());
     this.listen();
   }
@@ -34,18 +34,18 @@ export class Filters {
     const idOf = (event) => Number(event.target.closest?.(".filter")?.dataset.neuron) || null;
     this.grid.addEventListener("pointerdown", (event) => (this.touched = event.pointerType === "touch"));
     this.grid.addEventListener("pointerover", (event) => {
-      if (event.pointerType !== "touch" && idOf(event)) this.onLook(idOf(event));
+      if (event.pointerType !== "touch" && idOf(event)) this.onInspect(idOf(event));
     });
     this.grid.addEventListener("focusin", (event) => {
       if (!idOf(event)) return;
       this.makeCurrent(idOf(event));
-      this.onLook(idOf(event));
+      this.onInspect(idOf(event));
     });
     this.grid.addEventListener("click", (event) => {
       const id = idOf(event);
       if (!id) return;
-      // A finger cannot point without touching: its tap only looks, and the inspector has a button to remove.
-      if (this.touched && event.detail > 0) this.onLook(id);
+      // A tap only inspects the filter, because touch has no hover. The inspector has a button to remove it.
+      if (this.touched && event.detail > 0) this.onInspect(id);
       else this.onRemove(id);
     });
     this.grid.addEventListener("keydown", (event) => idOf(event) && this.onKey(event, idOf(event)));
@@ -64,7 +64,7 @@ export class Filters {
       End: [event.ctrlKey ? this.slots.ids.length : end, -1],
     };
     const removes = event.key === "Delete" || event.key === "Backspace";
-    // A key that is held must not take one filter after the other.
+    // A held key must remove one filter only.
     if (event.repeat && (removes || event.key === "Enter")) return event.preventDefault();
     if (removes) this.onRemove(id);
     else if (event.key in targets) this.cells.get(this.next(...targets[event.key]))?.button.focus();
@@ -72,37 +72,37 @@ export class Filters {
     event.preventDefault();
   }
 
-  /** The next filter that is shown, from a place on. */
+  /** The next visible filter from a slot. */
   next(at, step) {
-    return this.slots.from(at, step, (id) => this.leaving.has(id));
+    return this.slots.from(at, step, (id) => this.hidden.has(id));
   }
 
-  /** Empties a place at once, before the server has answered; if it keeps the neuron, that is shown again. */
-  leave(id) {
-    if (!this.cells.has(id) || this.leaving.has(id) || this.shownCount() === 1) return;
-    this.leaving.add(id);
-    setTimeout(() => this.cells.has(id) && this.comeBack(id), LEAVING_FOR);
+  /** Hides a filter at once, before the server confirms its removal. */
+  hide(id) {
+    if (!this.cells.has(id) || this.hidden.has(id) || this.visibleCount() === 1) return;
+    this.hidden.add(id);
+    setTimeout(() => this.cells.has(id) && this.unhide(id), REMOVAL_TIMEOUT);
     this.fade(this.cells.get(id).button);
     this.place();
   }
 
-  /** What was not removed after all is shown again: one, or all. */
-  comeBack(id = null) {
-    if (id === null) this.leaving.clear();
-    else this.leaving.delete(id);
+  /** Shows a hidden filter again, because the server kept its neuron; null: all. */
+  unhide(id = null) {
+    if (id === null) this.hidden.clear();
+    else this.hidden.delete(id);
     this.place();
   }
 
-  shownCount() {
-    return this.cells.size - this.leaving.size;
+  visibleCount() {
+    return this.cells.size - this.hidden.size;
   }
 
-  /** Shows which filter the inspector tells about. */
-  mark(id) {
-    if (id === this.lookedAt) return;
-    this.lookedAt = id;
-    this.grid.querySelector(".looked-at")?.classList.remove("looked-at");
-    this.cells.get(id)?.button.classList.add("looked-at");
+  /** Highlights the inspected filter. */
+  highlight(id) {
+    if (id === this.inspected) return;
+    this.inspected = id;
+    this.grid.querySelector(".inspected")?.classList.remove("inspected");
+    this.cells.get(id)?.button.classList.add("inspected");
   }
 
   makeCurrent(id) {
@@ -115,18 +115,18 @@ export class Filters {
     this.adaptive = scene.setup.eta_sigma > 0;
     this.widthsAt = -Infinity;
     const { K } = scene.setup;
-    const start = `${scene.run} ${scene.generation} ${scene.patch}`;
-    if (start !== this.start) {
-      this.slots.beginAnew(K);
-      this.slots.closeUp(null);
-      this.leaving.clear();
-    } else if (K !== this.asked) {
-      this.slots.closeUp(K < this.asked ? K : null);
+    const trial = `${scene.run} ${scene.generation} ${scene.patch}`;
+    if (trial !== this.trial) {
+      this.slots.restart(K);
+      this.slots.shrinkTo(null);
+      this.hidden.clear();
+    } else if (K !== this.K) {
+      this.slots.shrinkTo(K < this.K ? K : null);
     }
-    Object.assign(this, { start, asked: K, patch: scene.patch });
+    Object.assign(this, { trial, K, patch: scene.patch });
   }
 
-  /** Where widths are learned each filter tells its own; elsewhere all have the one that the settings show. */
+  /** If widths are learned, every filter shows its own. */
   showWidths(frame, now) {
     if (now - this.widthsAt < WIDTHS_EVERY) return;
     this.widthsAt = now;
@@ -137,20 +137,20 @@ export class Filters {
     });
   }
 
-  /** Draws the frame; called from requestAnimationFrame only. */
+  /** Draws a frame; called from requestAnimationFrame only. */
   show(frame) {
     const changed = this.arrange(frame.ids);
     const size = frame.centers.length / frame.ids.length;
     let relabel = changed;
-    // Hundreds take turns, so that no frame takes long; what is paused or new is drawn whole.
-    const turns = changed || frame.state !== "running" ? 1 : Math.ceil(frame.ids.length / AT_ONCE);
+    // Of hundreds of filters, each frame draws a part. Paused and new ones are drawn completely.
+    const turns = changed || frame.state !== "running" ? 1 : Math.ceil(frame.ids.length / PER_FRAME);
     this.turn = (this.turn + 1) % turns || 0;
     frame.ids.forEach((id, k) => {
       const cell = this.cells.get(id);
       const state = stateOf(frame, k);
-      const dimmed = isOut(frame, k) && id !== this.lookedAt;
+      const dimmed = isPushedOut(frame, k) && id !== this.inspected;
       const patch = frame.centers.subarray(k * size, (k + 1) * size);
-      if (k % turns === this.turn || id === this.lookedAt) cell.picture.show(patch, this.patch, dimmed);
+      if (k % turns === this.turn || id === this.inspected) cell.picture.show(patch, this.patch, dimmed);
       if (cell.state === state) return;
       cell.state = state;
       cell.button.dataset.learned = frame.learned[k];
@@ -167,14 +167,14 @@ export class Filters {
     frame.ids.forEach((id, k) => {
       const cell = this.cells.get(id);
       const share = Math.round(frame.share[k] * 100);
-      const text = `Filter ${id}, ${cell.state}, wins ${share} % of samples. Activate to remove.`;
+      const text = `Filter ${id}, ${cell.state}, strongest response to ${share} % of the samples. Press to remove.`;
       if (cell.text === text) return;
       cell.text = text;
       cell.button.setAttribute("aria-label", text);
     });
   }
 
-  /** Makes the buttons those of the frame's neurons; true where any came or went. */
+  /** Adds and removes buttons as needed for a frame. Returns whether there were any. */
   arrange(ids) {
     const fresh = this.cells.size > 0;
     if (!this.slots.take(ids)) return false;
@@ -182,8 +182,8 @@ export class Filters {
     const gone = [...this.cells.keys()].filter((id) => !staying.has(id));
     for (const id of gone) {
       const { button } = this.cells.get(id);
-      if (gone.length <= MANY && !this.leaving.has(id)) this.fade(button);
-      this.leaving.delete(id);
+      if (gone.length <= MAX_FADES && !this.hidden.has(id)) this.fade(button);
+      this.hidden.delete(id);
       this.cells.delete(id);
     }
     for (const id of ids) if (!this.cells.has(id)) this.cells.set(id, this.newCell(id, fresh));
@@ -192,29 +192,29 @@ export class Filters {
     return true;
   }
 
-  /** Every button at its place, and an empty frame where there is none. */
+  /** Puts every button into its slot, and a placeholder into empty slots. */
   place() {
     const focused = document.activeElement?.closest?.(".filter");
     const at = focused ? [...this.grid.children].indexOf(focused) : -1;
-    const visibly = focused?.matches(":focus-visible");
+    const byKeyboard = focused?.matches(":focus-visible");
     const wanted = this.slots.ids.map((id, k) => {
-      if (id !== null && !this.leaving.has(id)) return this.cells.get(id).button;
-      const there = this.grid.children[k];
-      return there?.classList.contains("empty-slot") ? there : emptySlot();
+      if (id !== null && !this.hidden.has(id)) return this.cells.get(id).button;
+      const present = this.grid.children[k];
+      return present?.classList.contains("empty-slot") ? present : emptySlot();
     });
     const staying = new Set(wanted);
     wanted.forEach((element, k) => {
-      const there = this.grid.children[k];
-      if (there === element) return;
-      // What goes makes room for what comes, and all others stay where they are: a button that moves loses the focus.
-      if (there && !staying.has(there)) there.replaceWith(element);
-      else this.grid.insertBefore(element, there ?? null);
+      const present = this.grid.children[k];
+      if (present === element) return;
+      // Buttons that stay are not moved in the DOM, because that removes the focus.
+      if (present && !staying.has(present)) present.replaceWith(element);
+      else this.grid.insertBefore(element, present ?? null);
     });
     while (this.grid.children.length > wanted.length) this.grid.lastChild.remove();
     const near = at < 0 ? this.next(-1, 1) : (this.next(at - 1, 1) ?? this.next(at, -1));
     if (!this.cells.get(this.current)?.button.isConnected) this.makeCurrent(near);
-    // Who removes with the keyboard goes on from the neighbour; who clicks looks where the pointer is.
-    if (!visibly || document.activeElement === focused) return;
+    // After a removal with the keyboard, the neighbour gets the focus.
+    if (!byKeyboard || document.activeElement === focused) return;
     (focused.isConnected ? focused : this.cells.get(near)?.button)?.focus();
   }
 
@@ -235,7 +235,7 @@ export class Filters {
     return { button, picture, width, state: "", text: "" };
   }
 
-  /** A picture of the removed filter that shrinks away where it was. */
+  /** Shows a copy of the removed filter that shrinks and fades. */
   fade(button) {
     if (matchMedia("(prefers-reduced-motion: reduce)").matches || !button.offsetParent) return;
     const from = button.querySelector("canvas");
@@ -245,12 +245,12 @@ export class Filters {
     ghost.height = from.height;
     ghost.getContext("2d").drawImage(from, 0, 0);
     const box = from.getBoundingClientRect();
-    const origin = this.room.getBoundingClientRect();
-    ghost.style.left = `${box.left - origin.left + this.room.scrollLeft}px`;
-    ghost.style.top = `${box.top - origin.top + this.room.scrollTop}px`;
+    const origin = this.container.getBoundingClientRect();
+    ghost.style.left = `${box.left - origin.left + this.container.scrollLeft}px`;
+    ghost.style.top = `${box.top - origin.top + this.container.scrollTop}px`;
     ghost.style.width = `${box.width}px`;
     ghost.style.height = `${box.height}px`;
-    this.room.append(ghost);
+    this.container.append(ghost);
     const frames = [
       { opacity: 1, transform: "none" },
       { opacity: 0, transform: "translateY(12px) scale(0.5)" },
@@ -258,10 +258,10 @@ export class Filters {
     ghost.animate(frames, { duration: 450, easing: "ease-in" }).finished.finally(() => ghost.remove());
   }
 
-  /** Columns and size such that all filters fit into the room, as large as it goes. */
+  /** Chooses columns and size so that all filters fit into the container. */
   fit() {
     if (!this.slots.ids.length || this.grid.hidden) return;
-    const { columns, side, small } = bestGrid(this.room, this.slots.ids.length, this.patch);
+    const { columns, side, small } = bestGrid(this.container, this.slots.ids.length, this.patch);
     this.columns = columns;
     this.grid.style.setProperty("--columns", columns);
     this.grid.style.setProperty("--side", `${side}px`);
@@ -271,8 +271,8 @@ export class Filters {
 }
 
 function emptySlot() {
-  const place = document.createElement("i");
-  place.className = "empty-slot";
-  place.setAttribute("aria-hidden", "true");
-  return place;
+  const slot = document.createElement("i");
+  slot.className = "empty-slot";
+  slot.setAttribute("aria-hidden", "true");
+  return slot;
 }

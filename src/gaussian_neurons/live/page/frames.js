@@ -1,15 +1,15 @@
-// Decodes a binary message: a JSON header, then arrays that lie in the same buffer.
+// Decodes a binary message: a JSON header, followed by arrays.
 
 const ARRAY_OF = { f4: Float32Array, f8: Float64Array, u1: Uint8Array, i4: Int32Array };
 const HEADER_AT = 4;
 
-/** The header's fields, and every array under its own name as a view of the buffer (nothing is copied). */
+/** The fields of the header, and every array by its name as a view of the buffer. */
 export function decode(buffer) {
   const length = new DataView(buffer).getUint32(0, true);
   const text = new TextDecoder().decode(new Uint8Array(buffer, HEADER_AT, length));
   const { arrays = {}, ...fields } = JSON.parse(text);
   const message = { ...fields, shapes: {} };
-  // A count and the flags of single neurons are both called "learned": the count is kept as learnedCount.
+  // Both the count and the array are called "learned": the count becomes learnedCount.
   if ("learned" in fields) message.learnedCount = fields.learned;
   for (const [name, { dtype, shape, offset }] of Object.entries(arrays)) {
     const count = shape.reduce((product, side) => product * side, 1);
@@ -19,10 +19,10 @@ export function decode(buffer) {
   return message;
 }
 
-/** Whether two scenes are of one start: the same run of the same server. */
-export const isSameStart = (scene, other) => scene.generation === other?.generation && scene.run === other.run;
+/** Whether two scenes belong to the same trial of the same run. */
+export const isSameTrial = (scene, other) => scene.generation === other?.generation && scene.run === other.run;
 
-/** Whether a frame belongs to a scene: after a new start, frames of the old run may still be on their way. */
+/** Whether a frame belongs to a scene: after a restart, frames of the old trial may still arrive. */
 export function belongs(frame, scene) {
   if (!scene || frame.generation !== scene.generation || !frame.ids) return false;
   const [height, width, channels] = scene.patch ?? [1, 2, 1];

@@ -1,18 +1,18 @@
-// The colours of F: from the page's own background to blue where a neuron gains, to a quiet rose where it loses.
+// The colours of F: the background where the neuron has no influence, blue where F is lower, rose where it is higher.
 
 import { toRGB } from "./canvas_theme.js";
 
 export const STEPS = 256;
 const MIDDLE = (STEPS - 1) / 2;
 
-// Ends in OKLCH (lightness, chroma, hue): equal steps of F look like equal steps, the hues differ for the
-// colour-blind too, and neither is the orange of the neurons drawn on top.
+// Ends in OKLCH (lightness, chroma, hue): equal steps of F look equal, the hues differ for the colour-blind, and
+// neither is the orange of the neurons.
 const ENDS = {
   light: { low: [0.6, 0.135, 248], high: [0.8, 0.085, 335] },
   dark: { low: [0.6, 0.14, 245], high: [0.39, 0.085, 335] },
 };
 
-/** STEPS colours as RGBA bytes in one Uint32 each; the middle one is the background. */
+/** STEPS colours, each RGBA in one Uint32; the middle one is the background. */
 export function heatTable(theme) {
   const ends = theme.dark ? ENDS.dark : ENDS.light;
   const middle = fromRGB(toRGB(theme.card));
@@ -29,13 +29,13 @@ export function heatTable(theme) {
   return new Uint32Array(bytes.buffer);
 }
 
-/** "rgb(...)" of one colour of the table. */
+/** One colour of the table as "rgb(...)". */
 export function heatColour(table, step) {
   const value = table[Math.max(0, Math.min(STEPS - 1, Math.round(step)))];
   return `rgb(${value & 255}, ${(value >> 8) & 255}, ${(value >> 16) & 255})`;
 }
 
-/** How a value of F becomes a step: each side of `rest` has its own scale, but not a wildly different one. */
+/** The scale from F to steps. Both sides of `rest` have their own scale, but their ratio is limited. */
 export function heatScale(least, rest, most) {
   const down = Math.max(rest - least, 0.12 * (most - rest), 1e-9);
   const up = Math.max(most - rest, 0.12 * (rest - least), 1e-9);

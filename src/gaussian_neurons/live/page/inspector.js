@@ -1,22 +1,22 @@
-// Facts about the neuron that is looked at, its filter, and the patches that it responds to most.
+// Facts about the inspected neuron: its filter, its numbers, and the patches with the strongest responses.
 
 import { PatchCanvas } from "./colours.js";
-import { isSameStart } from "./frames.js";
+import { isSameTrial } from "./frames.js";
 import { brief, coordinate, measured, percent, plain } from "./numbers.js";
 import { capital, stateOf } from "./states.js";
 
-const FACTS_EVERY = 200; // ms: numbers that change faster cannot be read
-const ASK_EVERY = 330; // ms between questions for the strongest patches
+const FACTS_EVERY = 200; // ms: faster changes cannot be read
+const REQUEST_EVERY = 330; // ms between requests for the strongest patches
 const PATCHES = 6;
 
 export class Inspector {
-  /** onAsk(id): the strongest patches are wanted; onRemove(id), onClose(): the buttons were pressed. */
-  constructor(root, { onAsk, onRemove, onClose }) {
+  /** onRequest(id) requests the strongest patches; onRemove(id), onClose() handle the buttons. */
+  constructor(root, { onRequest, onRemove, onClose }) {
     this.root = root;
-    this.onAsk = onAsk;
+    this.onRequest = onRequest;
     this.id = null;
     this.factsAt = 0;
-    this.askedAt = 0;
+    this.requestedAt = 0;
     this.filter = new PatchCanvas(root.querySelector("#inspector-filter"));
     this.fields = Object.fromEntries([...root.querySelectorAll("[data-fact]")].map((e) => [e.dataset.fact, e]));
     this.patches = this.makePatches(root.querySelector("#inspector-patches"));
@@ -37,36 +37,36 @@ export class Inspector {
   }
 
   setScene(scene) {
-    if (!isSameStart(scene, this.scene)) this.look(null);
+    if (!isSameTrial(scene, this.scene)) this.inspect(null);
     this.scene = scene;
     this.root.dataset.mode = scene.mode;
   }
 
-  /** Tells about another neuron; null: about none. */
-  look(id) {
+  /** Inspects another neuron; null: none. */
+  inspect(id) {
     if (id === this.id) return;
     this.id = id;
     this.factsAt = 0;
-    this.askedAt = 0;
+    this.requestedAt = 0;
     this.root.classList.toggle("empty", id === null);
     for (const { item } of this.patches) item.hidden = true;
   }
 
   show(frame, now) {
     const k = this.id === null ? -1 : frame.ids.indexOf(this.id);
-    if (k < 0) return this.look(null);
+    if (k < 0) return this.inspect(null);
     if (this.scene.mode === "image") {
       const size = frame.centers.length / frame.ids.length;
       this.filter.show(frame.centers.subarray(k * size, (k + 1) * size), this.scene.patch);
-      if (now - this.askedAt > ASK_EVERY && (this.askedAt === 0 || frame.state === "running")) {
-        this.askedAt = now;
-        this.onAsk(this.id);
+      if (now - this.requestedAt > REQUEST_EVERY && (this.requestedAt === 0 || frame.state === "running")) {
+        this.requestedAt = now;
+        this.onRequest(this.id);
       }
     }
-    if (now - this.factsAt > FACTS_EVERY) this.tell(frame, k, now);
+    if (now - this.factsAt > FACTS_EVERY) this.showFacts(frame, k, now);
   }
 
-  tell(frame, k, now) {
+  showFacts(frame, k, now) {
     this.factsAt = now;
     this.root.dataset.learned = frame.learned[k];
     const facts = {
@@ -81,22 +81,22 @@ export class Inspector {
     if (this.scene.mode === "plane") {
       const [x0, y0, x1, y1] = this.scene.domain;
       const [x, y] = frame.centers.subarray(2 * k, 2 * k + 2);
-      facts.place = `${coordinate(x, x1 - x0)}; ${coordinate(y, y1 - y0)}`;
+      facts.position = `${coordinate(x, x1 - x0)}; ${coordinate(y, y1 - y0)}`;
     }
     for (const [name, value] of Object.entries(facts)) {
       if (this.fields[name].textContent !== String(value)) this.fields[name].textContent = value;
     }
   }
 
-  /** The server's answer to a question for the strongest patches. */
-  showPatches(answer) {
-    if (answer.neuron !== this.id || answer.generation !== this.scene?.generation || this.scene.mode !== "image") return;
-    const size = answer.responses.length ? answer.patches.length / answer.responses.length : 0;
+  /** Shows the strongest patches that the server sent. */
+  showPatches(message) {
+    if (message.neuron !== this.id || message.generation !== this.scene?.generation || this.scene.mode !== "image") return;
+    const size = message.responses.length ? message.patches.length / message.responses.length : 0;
     this.patches.forEach(({ item, response, picture }, m) => {
-      item.hidden = m >= answer.responses.length;
+      item.hidden = m >= message.responses.length;
       if (item.hidden) return;
-      picture.show(answer.patches.subarray(m * size, (m + 1) * size), this.scene.patch);
-      response.textContent = brief(answer.responses[m]);
+      picture.show(message.patches.subarray(m * size, (m + 1) * size), this.scene.patch);
+      response.textContent = brief(message.responses[m]);
     });
   }
 }

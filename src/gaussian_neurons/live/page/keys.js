@@ -2,14 +2,14 @@
 
 const BY_KEY = { " ": "pause", ".": "step", r: "again", n: "newSeed", "+": "add", "?": "help" };
 
-/** Where letters are written, or chosen by, a shortcut must not fire. Sliders take arrows only, so they do not count. */
+/** Whether an element uses letter keys itself. Sliders use arrow keys only. */
 function isTyping(target) {
   return target.isContentEditable || target.matches("select, textarea, input:not([type=range])");
 }
 
-let byKey = false; // whether what has the focus was reached with the keyboard
+let byKey = false; // whether the focus was moved with the keyboard
 
-/** Keeps `byKey`. (:focus-visible cannot tell: it holds for a clicked button, too, as soon as a key is pressed.) */
+/** Keeps `byKey` up to date. (:focus-visible also matches a clicked button once a key is pressed.) */
 function followFocus() {
   let lastByKey = false;
   let last = null;
@@ -19,7 +19,7 @@ function followFocus() {
   document.addEventListener(
     "focusin",
     ({ target }) => {
-      if (target !== last) byKey = lastByKey; // the same again: the window was left and has come back
+      if (target !== last) byKey = lastByKey; // the same element: the window lost the focus and got it back
       last = target;
     },
     true,
@@ -27,8 +27,8 @@ function followFocus() {
 }
 
 /**
- * Space presses a button that was reached with the keyboard. After a click it pauses, as everywhere: nobody means
- * the button that happens to have the focus. On filters it always pauses, there it would remove.
+ * Whether space presses the focused element: a button that was reached with the keyboard. After a click, space
+ * pauses. On filters it always pauses, because pressing a filter removes it.
  */
 function isPressed(target) {
   return byKey && target.matches("button:not(.filter), summary");
@@ -37,22 +37,22 @@ function isPressed(target) {
 /** actions: {pause, step, again, newSeed, add, help}, functions without arguments. */
 export function listenForKeys(actions) {
   followFocus();
-  let spaceIsOurs = false;
+  let spacePauses = false;
   document.addEventListener("keydown", (event) => {
     const { target, key } = event;
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
     if (!(target instanceof Element) || isTyping(target) || document.querySelector("dialog[open]")) return;
-    if (key === " " && !event.repeat) spaceIsOurs = !isPressed(target);
-    if (key === " " && !spaceIsOurs) return;
+    if (key === " " && !event.repeat) spacePauses = !isPressed(target);
+    if (key === " " && !spacePauses) return;
     const action = actions[BY_KEY[key.length === 1 ? key.toLowerCase() : key]];
     if (!action) return;
     event.preventDefault();
     if (!event.repeat) action();
   });
-  // A button is pressed by space when the key comes up: it must not be by what paused the run.
+  // Browsers press a button when space is released. A space that paused the run must not press it.
   document.addEventListener("keyup", (event) => {
     if (event.key !== " ") return;
-    if (spaceIsOurs) event.preventDefault();
-    spaceIsOurs = false;
+    if (spacePauses) event.preventDefault();
+    spacePauses = false;
   });
 }

@@ -1,12 +1,12 @@
-// What is shown as the parameters of a link, and back. Bounds are the server's matter; here a value must only be readable.
+// Converts settings to the parameters of a link and back. The server checks their bounds.
 
 const HIGHEST_SEED = 2 ** 32 - 1;
 export const NAMES = [
   "data", "K", "sigma", "lambda", "eta", "eta_sigma", "size", "noise", "sample_width", "classes", "seed", "speed",
 ];
 
-const FIGURE = "figure"; // which of the paper's this is: several begin alike
-const SURFACE = "surface"; // of F, in the plane
+const FIGURE = "figure"; // of the paper; several have the same settings
+const SURFACE = "surface"; // the surface of F in the plane
 const SURFACES = ["off", "sample", "recent"];
 
 const whole = (text) => (/^\d+$/.test(text) ? Number(text) : undefined);
@@ -28,10 +28,10 @@ const EXPECTED = {
   size: "a whole number",
   seed: `a whole number from 0 to ${HIGHEST_SEED}`,
   speed: "a number or full",
-  classes: "labels with commas between them, like 1,2",
+  classes: "labels separated by commas, such as 1,2",
 };
 
-/** {setup, preset, surface, problems}: what is not known is ignored, what cannot be read is told and left out. */
+/** {setup, preset, surface, problems}. Unknown parameters are ignored; unreadable ones are listed in `problems`. */
 export function readLink(search) {
   const setup = {};
   const problems = [];
@@ -43,20 +43,20 @@ export function readLink(search) {
     const value = (READERS[name] ?? number)(text.trim());
     if (value === undefined) {
       const shown = text.length > 40 ? `${text.slice(0, 40)}…` : text;
-      problems.push(`${name} in the link must be ${EXPECTED[name] ?? "a number"}, got “${shown}”. It was left out.`);
+      problems.push(`${name} in the link must be ${EXPECTED[name] ?? "a number"}, got “${shown}”. It is ignored.`);
     } else {
       setup[name] = value;
     }
   }
   return {
     setup: Object.keys(setup).length ? setup : null,
-    preset: /^\w{1,9}$/.test(figure) ? `figure${figure}` : null,
+    preset: /^\w{1,9}$/.test(figure ?? "") ? `figure${figure}` : null,
     surface: SURFACES.includes(surface) ? surface : null,
     problems,
   };
 }
 
-/** The search part of a link ("?data=...") that brings back this setup, a preset's name and the surface, if any. */
+/** The query of a link ("?data=...") with a setup, the name of a preset and the surface, if any. */
 export function writeLink(setup, preset = null, surface = null) {
   const parts = [];
   for (const name of NAMES) {
@@ -71,18 +71,18 @@ export function writeLink(setup, preset = null, surface = null) {
   return parts.length ? `?${parts.join("&")}` : "";
 }
 
-/** Keeps the address equal to what is shown; a little late, since browsers limit how often it may change. */
+/** Keeps the address up to date, with a delay, because browsers limit how often it may change. */
 export class Address {
-  constructor(wait = 300) {
-    this.wait = wait;
+  constructor(delay = 300) {
+    this.delay = delay;
     this.timer = null;
-    this.shown = null; // what writeLink takes
+    this.shown = null; // arguments of writeLink
   }
 
-  /** surface: null where it is as it would be anyway. */
+  /** surface: null if it is the default. */
   show(setup, preset, surface) {
     this.shown = [setup, preset, surface];
-    this.timer ??= setTimeout(() => this.write(), this.wait);
+    this.timer ??= setTimeout(() => this.write(), this.delay);
   }
 
   write() {
@@ -92,7 +92,7 @@ export class Address {
     if (search !== location.search) history.replaceState(null, "", `${location.pathname}${search}${location.hash}`);
   }
 
-  /** What "Copy link" copies. */
+  /** The link that "Copy link" copies. */
   link() {
     return `${location.origin}${location.pathname}${this.shown ? writeLink(...this.shown) : location.search}`;
   }

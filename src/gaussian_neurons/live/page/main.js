@@ -1,30 +1,30 @@
-// Wires the page together: messages in, pictures out, what the user does back to the server.
+// Connects the parts of the page: messages from the server, drawing, and actions of the user.
 
 import { watchTheme } from "./canvas_theme.js";
 import { Connection } from "./connection.js";
 import { Controls } from "./controls.js";
 import { Curves } from "./curves.js";
 import { Filters } from "./filters.js";
-import { belongs, decode, isSameStart } from "./frames.js";
+import { belongs, decode, isSameTrial } from "./frames.js";
 import { Inspector } from "./inspector.js";
 import { listenForKeys } from "./keys.js";
 import { Address, readLink } from "./link.js";
 import { Plane } from "./plane.js";
 import { SampleStrip } from "./samples.js";
-import { ask, closeDialogsOutside, Sharing } from "./sharing.js";
+import { closeDialogsOutside, confirmLink, Sharing } from "./sharing.js";
 import { showConnection, Status } from "./status.js";
-import { remember, remembered } from "./storage.js";
+import { readStorage, writeStorage } from "./storage.js";
 import { startTheme } from "./theme.js";
 import { Toasts } from "./toasts.js";
 
-const CURVE_EVERY = 250; // ms between points of the curves
-const RUN = "gaussian-neurons-run"; // which was watched, for this tab alone
+const CURVE_EVERY = 250; // ms between two points of a curve
+const RUN = "gaussian-neurons-run"; // storage key of the run that this tab showed
 const NOISE_POINTS = 200;
-const SURFACE_OF = { "one-sample": "sample" }; // Figure 1 is the surface: there it is shown from the start
-const SMALL = matchMedia("(max-width: 1099px)"); // as in style.css
+const DEFAULT_SURFACE = { "one-sample": "sample" }; // Figure 1 shows the surface
+const SMALL = matchMedia("(max-width: 1099px)"); // as in layout.css
 const find = (selector) => document.querySelector(selector);
 
-// What is known: the last scene and the last frame. Older frames are never kept.
+// The last scene and the last frame. Older frames are not kept.
 const page = { scene: null, frame: null, run: null, dirty: false, loaded: false, curvedAt: 0, curvedTo: null, rate: null };
 const link = readLink(location.search);
 const toasts = new Toasts(find("#toasts"));
@@ -37,66 +37,66 @@ const connection = new Connection(`${location.protocol === "https:" ? "wss" : "w
   onState: showConnection,
 });
 
-/** Sends a message; without a connection the banner has said so already. */
+/** Sends a message. Without a connection, the banner is shown already. */
 const send = (message) => connection.send(message);
-/** About a neuron or a place: of this start, since with the next there are others. */
-const about = (message) => send({ ...message, generation: page.scene?.generation });
-const look = (id) => {
-  inspector.look(id);
-  filters.mark(id);
+/** Sends a message about a neuron or a position of this trial; the server ignores it after a restart. */
+const sendAbout = (message) => send({ ...message, generation: page.scene?.generation });
+const inspect = (id) => {
+  inspector.inspect(id);
+  filters.highlight(id);
   draw();
 };
 
 const remove = (neuron) => {
-  if (filters.leaving.has(neuron) || !about({ do: "remove", neuron })) return;
-  if (inspector.id === neuron) look(null);
-  if (page.scene.mode === "image") filters.leave(neuron);
+  if (filters.hidden.has(neuron) || !sendAbout({ do: "remove", neuron })) return;
+  if (inspector.id === neuron) inspect(null);
+  if (page.scene.mode === "image") filters.hide(neuron);
 };
 
 const controls = new Controls({ send, onProblem: (text) => toasts.show(text, "error") });
-const filters = new Filters(find("#filters"), find("#show"), { onLook: look, onRemove: remove });
+const filters = new Filters(find("#filters"), find("#show"), { onInspect: inspect, onRemove: remove });
 const strip = new SampleStrip(find("#samples"));
 const curves = new Curves({ learned: find("#curve-learned"), cost: find("#curve-cost"), rate: find("#curve-rate") });
 const inspector = new Inspector(find("#inspector"), {
-  onAsk: (neuron) => about({ do: "look", neuron }),
+  onRequest: (neuron) => sendAbout({ do: "inspect", neuron }),
   onRemove: remove,
   onClose: () => {
     plane.select(null);
-    look(null);
+    inspect(null);
   },
 });
 const plane = new Plane(find("#plane"), {
-  onMove: (neuron, to) => about({ do: "move", neuron, to }),
+  onMove: (neuron, to) => sendAbout({ do: "move", neuron, to }),
   onRelease: () => send({ do: "release" }),
-  onPaint: (points) => about({ do: "paint", points }),
+  onPaint: (points) => sendAbout({ do: "paint", points }),
   onRemove: remove,
   onAdd: (at) => send(at ? { do: "add", count: 1, at } : { do: "add", count: 1 }),
-  onLook: look,
+  onInspect: inspect,
 });
 
-/** The first message: the link's setup once, afterwards what the address says, so that a new server carries on. */
+/** The first message of a connection: the link's setup at first, later the setup in the address, for a new server. */
 function hello() {
   const first = !page.loaded;
   page.loaded = true;
   if (!first && page.scene) address.write();
   const { setup, preset } = first ? link : readLink(location.search);
-  // Loaded again, a page goes on watching: its address is no wish, and may be older than the last change.
-  if (first && performance.getEntriesByType("navigation")[0]?.type === "reload") page.run = remembered("sessionStorage", RUN);
+  // A reloaded page continues to show its run: its address is not a link, and may be older than the last change.
+  if (first && performance.getEntriesByType("navigation")[0]?.type === "reload") page.run = readStorage("sessionStorage", RUN);
   const isLink = first && setup !== null && page.run === null;
-  return { do: "hello", setup, preset, link: isLink, run: page.run, paused: page.frame?.state === "paused" };
+  return { do: "hello", setup, preset, link: isLink, run_name: page.run, paused: page.frame?.state === "paused" };
 }
 
 const onText = {
   welcome(message) {
     page.run = message.run;
-    remember("sessionStorage", RUN, message.run);
+    writeStorage("sessionStorage", RUN, message.run);
     status.presets = message.presets;
     controls.setWelcome(message);
   },
   scene(scene) {
-    const isNew = !isSameStart(scene, page.scene);
+    const isNew = !isSameTrial(scene, page.scene);
     const isOther = scene.setup.data !== page.scene?.setup.data;
-    const surface = (!page.scene && link.surface) || usualSurface(scene);
+    const surface = (!page.scene && link.surface) || defaultSurface(scene);
     page.scene = scene;
     if (isNew) {
       Object.assign(page, { frame: null, rate: null, curvedTo: null });
@@ -110,7 +110,7 @@ const onText = {
       plane.setScene(scene);
     } else {
       filters.setScene(scene);
-      plane.letGo();
+      plane.cancelPointer();
     }
     if (isOther && scene.mode === "plane") showSurface(surface);
     showAddress();
@@ -129,22 +129,22 @@ const onText = {
     toasts.show(text, level);
     if (level !== "error") return;
     controls.restore();
-    filters.comeBack();
+    filters.unhide();
   },
-  failed({ trouble }) {
-    // The last frame, but stopped: whatever comes after it tells the truth again.
-    if (page.frame) page.frame = { ...page.frame, state: "failed", trouble, rate: 0 };
-    else status.fail(trouble);
+  failed({ error }) {
+    // The last frame, marked as failed until another arrives.
+    if (page.frame) page.frame = { ...page.frame, state: "failed", error, rate: 0 };
+    else status.fail(error);
     draw();
   },
   question({ setup, preset }) {
-    ask(() => send({ do: "start", setup, preset }));
+    confirmLink(() => send({ do: "start", setup, preset }));
   },
 };
 
 function onBinary(message) {
   if (message.generation !== page.scene?.generation) return;
-  if (message.kind === "look") inspector.showPatches(message);
+  if (message.kind === "inspect") inspector.showPatches(message);
   if (message.kind === "points") plane.setPoints(message);
   if (message.kind === "frame" && belongs(message, page.scene)) {
     page.frame = message;
@@ -157,7 +157,7 @@ function showMode(mode) {
   for (const element of document.querySelectorAll("[data-only]")) element.hidden = element.dataset.only !== mode;
 }
 
-/** Draws once in the next animation frame, whatever has arrived until then. */
+/** Requests one drawing in the next animation frame. */
 function draw() {
   if (page.dirty) return;
   page.dirty = true;
@@ -177,20 +177,20 @@ function drawFrame(frame, scene, now) {
     strip.show(frame, scene.patch, now);
   }
   inspector.show(frame, now);
-  if (inspector.id === null) filters.mark(null);
+  if (inspector.id === null) filters.highlight(null);
   controls.showCount(frame.ids.length);
   addToCurves(frame, now);
 }
 
-/** A point now and then; the one where it rests always, since the line above the stage tells the same numbers. */
+/** Adds a point at intervals, and always the last one before a pause, so that curves and status line agree. */
 function addToCurves(frame, now) {
-  const told = [frame.seen, frame.learnedCount, frame.cost].join();
+  const key = [frame.seen, frame.learnedCount, frame.cost].join();
   const isRunning = frame.state === "running";
-  if (frame.seen === 0) return; // nothing is known yet
-  if (told === page.curvedTo || (isRunning && now - page.curvedAt < CURVE_EVERY)) return;
+  if (frame.seen === 0) return; // no values yet
+  if (key === page.curvedTo || (isRunning && now - page.curvedAt < CURVE_EVERY)) return;
   page.curvedAt = now;
-  page.curvedTo = told;
-  if (isRunning) page.rate = frame.rate ?? page.rate; // at rest there is none: single steps go on with the last one
+  page.curvedTo = key;
+  if (isRunning) page.rate = frame.rate ?? page.rate; // single steps have no rate: keep the last one
   curves.add(frame.seen, frame.learnedCount, frame.cost, page.rate);
 }
 
@@ -203,7 +203,7 @@ const actions = {
   help: () => find("#keys-dialog").showModal(),
 };
 
-function wireButtons() {
+function connectButtons() {
   const buttons = {
     pause: actions.pause, step: actions.step, again: actions.again, "new-seed": actions.newSeed, add: actions.add,
     help: actions.help, "failed-again": actions.again, "failed-seed": actions.newSeed,
@@ -219,7 +219,7 @@ function wireButtons() {
   });
 }
 
-const usualSurface = ({ setup }) => SURFACE_OF[setup.data] ?? "off";
+const defaultSurface = ({ setup }) => DEFAULT_SURFACE[setup.data] ?? "off";
 
 function showSurface(which) {
   find("#surface").value = which;
@@ -230,7 +230,7 @@ function showSurface(which) {
 function showAddress() {
   const { scene } = page;
   const surface = find("#surface").value;
-  const isChosen = scene.mode === "plane" && surface !== usualSurface(scene);
+  const isChosen = scene.mode === "plane" && surface !== defaultSurface(scene);
   address.show(scene.setup, scene.preset, isChosen ? surface : null);
 }
 
@@ -240,7 +240,7 @@ function setTool(tool) {
   draw();
 }
 
-// For the console and for tests: what the page knows just now.
+// For the console and for tests.
 window.gaussianNeurons = {
   get scene() { return page.scene; },
   get frame() { return page.frame; },
@@ -258,13 +258,13 @@ const shown = {
 new Sharing(shown, connection, toasts);
 startTheme(find("#theme"));
 watchTheme(() => {
-  strip.forgetColours();
+  strip.resetColours();
   draw();
 });
 listenForKeys(actions);
 closeDialogsOutside();
-wireButtons();
-// On a small screen the facts lie above the settings, and make room for who wants to change one.
-find(".controls").addEventListener("pointerenter", () => SMALL.matches && look(null));
+connectButtons();
+// On a small screen the inspector covers the settings: close it when the pointer enters them.
+find(".controls").addEventListener("pointerenter", () => SMALL.matches && inspect(null));
 for (const problem of link.problems) toasts.show(problem, "error");
 connection.open();

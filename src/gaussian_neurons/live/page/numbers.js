@@ -1,6 +1,6 @@
-// Numbers as people read them: 1.2 M, 340 k, −0.83, and round ticks for axes. No DOM.
+// Numbers as text: 1.2 M, 340 k, −0.83, and ticks for axes. No DOM.
 
-const SPACE = "\u00a0"; // a number and its unit stay on one line
+const SPACE = "\u00a0"; // keeps a number and its unit on one line
 const NONE = "–";
 const UNITS = [
   [1e12, "T"],
@@ -11,14 +11,14 @@ const UNITS = [
 const isNumber = (value) => value !== null && value !== undefined && Number.isFinite(value);
 const withMinus = (text) => text.replace(/-/g, "−");
 
-/** Three digits at most and a unit: 1.2 M, 340 k, −0.83. For axes and labels. */
+/** At most three digits and a unit: 1.2 M, 340 k, −0.83. For axes and labels. */
 export function short(value) {
   if (!isNumber(value)) return NONE;
   const unit = UNITS.find(([size]) => Math.abs(value) >= 0.9995 * size);
   return unit ? plain(value / unit[0], 3) + SPACE + unit[1] : plain(value, 3);
 }
 
-/** A count that runs: 9,874, then 12.0 k. Always three digits and a unit, so that it does not change its length. */
+/** A changing count: 9,874, then 12.0 k. Always three digits and a unit, so that its width stays constant. */
 export function counted(value) {
   if (!isNumber(value)) return NONE;
   if (Math.abs(value) < 9_999.5) return withMinus(whole(value));
@@ -26,7 +26,7 @@ export function counted(value) {
   return withMinus((value / size).toPrecision(3)) + SPACE + unit;
 }
 
-/** A number with so many significant digits, no zeros at its end, and a real minus sign. */
+/** A number with so many significant digits, no trailing zeros, and a minus sign. */
 export function plain(value, digits = 4) {
   if (!isNumber(value)) return NONE;
   const size = Math.abs(value);
@@ -37,7 +37,7 @@ export function plain(value, digits = 4) {
   return withMinus(text);
 }
 
-/** What is measured while one watches: its zeros stay, so that it keeps its length. 0.500, 12.0, 9.3e−4. */
+/** A changing number. Trailing zeros are kept, so that its width stays constant: 0.500, 12.0, 9.3e−4. */
 export function measured(value, digits = 3) {
   if (!isNumber(value)) return NONE;
   const size = Math.abs(value);
@@ -47,7 +47,7 @@ export function measured(value, digits = 3) {
   return withMinus(value.toFixed(size < 1 ? digits : Math.max(0, digits - before)));
 }
 
-/** A part of one in four signs, where there is hardly any room: 0.93, 0.05, 9e−4. */
+/** A fraction in four characters: 0.93, 0.05, 9e−4. */
 export function brief(value) {
   if (!isNumber(value)) return NONE;
   return value !== 0 && Math.abs(value) < 0.005 ? powered(value, 0) : withMinus(value.toFixed(2));
@@ -58,13 +58,13 @@ function powered(value, decimals) {
   return withMinus(value.toExponential(Math.max(0, decimals)).replace(/\.?0+e/, "e"));
 }
 
-/** "1 sample", "2 samples": the word for a count. */
+/** The noun for a count: 1 sample, 2 samples. */
 export const samples = (count) => (count === 1 ? "sample" : "samples");
 
-/** A fraction as per cent. */
+/** A fraction in per cent. */
 export const percent = (part) => (isNumber(part) ? `${(part * 100).toFixed(part < 0.0995 ? 1 : 0)} %` : NONE);
 
-/** What a number field shows: short, and read back as the same number for all that people set. */
+/** The text of a number field, with six significant digits. */
 export function editable(value) {
   const number = Number(Number(value).toPrecision(6));
   const text = String(number);
@@ -76,25 +76,25 @@ export function whole(value) {
   return grouped(Math.round(value), 0);
 }
 
-/** 5,000.30: so many decimals, thousands apart. */
+/** 5,000.30: with so many decimals and thousands separators. */
 export function grouped(value, decimals) {
   const digits = Math.min(decimals, 20);
   return withMinus(value.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits }));
 }
 
-/** A coordinate, to a thousandth of what is seen: far from zero, places differ in their last digits alone. */
+/** A coordinate, to a thousandth of the visible span: far from zero, positions differ only in their last digits. */
 export function coordinate(value, span) {
   if (!isNumber(value)) return NONE;
   const decimals = Math.max(0, 3 - Math.ceil(Math.log10(span)));
   return decimals > 8 || Math.abs(value) >= 1e13 ? plain(value, 8) : grouped(value, decimals);
 }
 
-const LOW = "₀₁₂₃₄₅₆₇₈₉";
+const SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉";
 
-/** The number of a neuron as an index: ₁₂. */
-export const subscript = (number) => String(number).replace(/\d/g, (digit) => LOW[digit]);
+/** The number of a neuron as a subscript: ₁₂. */
+export const subscript = (number) => String(number).replace(/\d/g, (digit) => SUBSCRIPTS[digit]);
 
-/** The step of 1, 2 or 5 times a power of ten that cuts a span into about so many parts. */
+/** A step of 1, 2 or 5 times a power of ten that divides a span into about so many parts. */
 export function niceStep(span, parts) {
   if (!(span > 0)) return 1;
   const rough = span / parts;
@@ -103,7 +103,7 @@ export function niceStep(span, parts) {
   return power * (factor < 1.5 ? 1 : factor < 3.5 ? 2 : factor < 7.5 ? 5 : 10);
 }
 
-/** A tick without the noise of binary fractions: 0.30000000000000004 is 0.3. */
+/** The text of a tick without rounding errors: 0.3, not 0.30000000000000004. */
 export function tickText(value, step) {
   if (Math.abs(value) < step / 1e6) return "0";
   if (Math.abs(value) >= 1e5) return short(value);

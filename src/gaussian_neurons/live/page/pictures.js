@@ -1,4 +1,4 @@
-// Pictures of what is shown, to keep: SVG as text, PNG made from it, and the download itself.
+// Saved pictures: SVG as text, PNG made from it, and the download.
 
 import { filtersSVG } from "./pictures_filters.js";
 
@@ -9,7 +9,7 @@ export async function filtersPNG(frame, scene, columns, scale = 2) {
   return svgToPNG(filtersSVG(frame, scene, columns), scale);
 }
 
-/** Draws an SVG, so many times larger, on white: a PNG is pasted where nobody knows what is behind it. */
+/** Draws an SVG on white, enlarged by `scale`. */
 export async function svgToPNG(svg, scale = 2) {
   const address = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
   try {
@@ -40,5 +40,5 @@ export function save(blobOrString, name, type = "application/octet-stream") {
   document.body.append(link);
   link.click();
   link.remove();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000); // at once would be too early for some browsers
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000); // immediately is too early for some browsers
 }

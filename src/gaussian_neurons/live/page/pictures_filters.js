@@ -1,20 +1,20 @@
-// The filters as SVG, like the page and the library's own pictures: squares, numbers, learned ones framed.
+// The filters as SVG: patches with their numbers, learned ones framed.
 
 import { LIGHT } from "./canvas_theme.js";
 import { DIMMED, paint } from "./colours.js";
 import { measured, whole } from "./numbers.js";
-import { isOut } from "./states.js";
+import { isPushedOut } from "./states.js";
 import { caption, captionText, learnedCount, picture, tag, text, wrapped } from "./svg.js";
 
 const MOST_RECTS = 20_000;
 const SIDE = 76; // of a filter
-const GAP = 28; // between filters: the number stands in it
+const GAP = 28; // between filters, for the number
 const EDGE = 24;
 const HEAD = 92; // the title's two lines
 const FOOT = 34; // above the caption
 const LINE = 15; // of the caption
-const SIGN = 5.7; // px of one of its characters
-const BAR = 74; // room for the colour bar
+const CHARACTER = 5.7; // px of a character of the caption
+const BAR = 74; // space for the colour bar
 
 export function filtersSVG(frame, scene, columns) {
   const [height, width, channels = 1] = scene.patch;
@@ -26,7 +26,7 @@ export function filtersSVG(frame, scene, columns) {
   const high = down * (SIDE + GAP) - GAP;
   const lines = title(frame, scene);
   const inner = Math.max(wide + (grey ? BAR : 0), 9 * lines[0].length);
-  const small = wrapped(caption(scene, frame), Math.floor(inner / SIGN));
+  const small = wrapped(caption(scene, frame), Math.floor(inner / CHARACTER));
   const total = 2 * EDGE + inner;
   const embed = count * height * width > MOST_RECTS;
   const cells = Array.from({ length: count }, (_, i) => {
@@ -72,7 +72,7 @@ function cell(frame, { patch, setup }, i, x, y, embed) {
   return [
     setup.eta_sigma > 0 ? text(`σ ${measured(frame.widths[i])}`, widthAt) : "",
     text(frame.ids[i], { x, y: y - 6, "font-size": 12, fill: colour, "font-weight": state === 1 ? 600 : null }),
-    tag("g", { opacity: isOut(frame, i) ? (DIMMED / 255).toFixed(2) : null }, drawn),
+    tag("g", { opacity: isPushedOut(frame, i) ? (DIMMED / 255).toFixed(2) : null }, drawn),
     tag("rect", {
       x: x - out,
       y: y - out,
@@ -86,7 +86,7 @@ function cell(frame, { patch, setup }, i, x, y, embed) {
   ].join("");
 }
 
-/** One rect for each run of pixels of a colour. */
+/** One rect for each run of pixels with the same colour. */
 function rects({ data, width, height }, x, y, scale) {
   const found = [];
   const colourAt = (k) => `#${[0, 1, 2].map((c) => data[4 * k + c].toString(16).padStart(2, "0")).join("")}`;
@@ -101,7 +101,7 @@ function rects({ data, width, height }, x, y, scale) {
   return tag("g", { transform, "shape-rendering": "crispEdges" }, found.join(""));
 }
 
-/** A PNG within the SVG, enlarged without smoothing first: not every viewer would leave pixels crisp. */
+/** A PNG in the SVG, already enlarged without smoothing, because some viewers smooth images. */
 function embedded(image, x, y, wide, high) {
   const small = document.createElement("canvas");
   small.width = image.width;
@@ -117,7 +117,7 @@ function embedded(image, x, y, wide, high) {
   return tag("image", { x, y, width: wide, height: high, href: large.toDataURL("image/png") });
 }
 
-/** From −0.5 (blue) over the domain [0, 1] to 1.5 (red). */
+/** From −0.5 (blue) through the domain [0, 1] to 1.5 (red). */
 function colourBar(x, y, high) {
   const stops = [[0, LIGHT.above], [25, "#ffffff"], [75, "#000000"], [100, LIGHT.below]];
   const gradient = stops.map(([at, colour]) => tag("stop", { offset: `${at}%`, "stop-color": colour })).join("");

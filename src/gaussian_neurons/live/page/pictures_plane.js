@@ -1,19 +1,19 @@
-// The plane as SVG: points, paths, neurons and the surface as they are seen, in the light colours.
+// The plane as SVG, in the light theme: points, paths, neurons and the surface.
 
 import { LIGHT } from "./canvas_theme.js";
 import { whole } from "./numbers.js";
 import { axes } from "./plane_axes.js";
-import { beyond, numberPlace } from "./plane_border.js";
+import { borderArrows, numberPlace } from "./plane_border.js";
 import { pointOpacity } from "./plane_points.js";
 import { freeCorner } from "./plane_samples.js";
 import { STAR, STAR_WAIST } from "./plane_surface.js";
 import { caption, captionText, learnedCount, picture, round, tag, text } from "./svg.js";
 
-const EDGE = 46; // outside of the plane: ticks stand there
+const EDGE = 46; // around the plane, for the ticks
 const HEAD = 62; // the title, and the name of an axis below it
 const FOOT = 72;
 const SERIF = { "font-family": "Georgia, serif", "font-style": "italic", fill: LIGHT.ink };
-const BAR = 46; // room for the surface's colour bar
+const BAR = 46; // space for the colour bar
 
 export function planeSVG(plane) {
   const { view, scene, frame } = plane;
@@ -41,12 +41,12 @@ export function planeSVG(plane) {
   return picture(needed + 1.5 * EDGE, high + head + FOOT, about ? `${title}; ${about}` : title, moved);
 }
 
-/** What is seen, and what the surface is about if there is one. */
+/** The title, and a line about the surface if there is one. */
 function titleOf({ neurons: set, frame, surface }) {
   const many = (count, what) => `${whole(count)} ${what}${count === 1 ? "" : "s"}`;
   const known = frame ? ` after ${many(frame.seen, "sample")}, ${learnedCount(frame)} learned` : "";
-  const over = surface.mode === "recent" ? "the mean over the last samples" : "for the sample x";
-  const about = surface.shown ? `The map is F over the places of neuron ${surface.neuron}, ${over}` : "";
+  const over = surface.mode === "recent" ? "the mean over the recent samples" : "for the sample x";
+  const about = surface.shown ? `The map is F over the positions of neuron ${surface.neuron}, ${over}` : "";
   return [many(set.count, "neuron") + known, about];
 }
 
@@ -58,7 +58,7 @@ function surfaceOf({ surface, view }) {
 
 function contourLines({ surface, view }) {
   const pieces = [];
-  surface.eachLine(view, (...ends) => {
+  surface.eachSegment(view, (...ends) => {
     const [x0, y0, x1, y1] = ends.map(round);
     pieces.push(`M${x0} ${y0}L${x1} ${y1}`);
   });
@@ -123,7 +123,7 @@ function paths({ neurons: set, view }) {
 
 const pair = (view, numbers, k) => `${round(view.x(numbers[2 * k]))},${round(view.y(numbers[2 * k + 1]))}`;
 
-/** A path in three pieces, the oldest faintest. */
+/** A path in three parts, the oldest faintest. */
 function pieces(places, stroke) {
   return [0, 1, 2].map((piece) => {
     const from = Math.floor(((places.length - 1) * piece) / 3);
@@ -134,7 +134,7 @@ function pieces(places, stroke) {
   }).join("");
 }
 
-/** Learned ones last, on top; numbers over all of them. */
+/** Learned neurons are above the others, and numbers above all. */
 function neurons({ neurons: set, view, surface, numbers }) {
   const colour = (i) => (set.learned[i] ? LIGHT.accent : surface.shown ? LIGHT.ink : LIGHT.pushed);
   const order = Array.from({ length: set.count }, (_, i) => i);
@@ -160,7 +160,7 @@ function neuron(set, view, i, colour) {
     "stroke-width": state === 1 ? 2.25 : 1.1,
     "stroke-dasharray": state === 2 ? "5 4" : null,
   };
-  if (x < 0 || y < 0 || x > view.width || y > view.height) return tag("circle", circle); // its arrowhead tells the rest
+  if (x < 0 || y < 0 || x > view.width || y > view.height) return tag("circle", circle); // the arrow shows the rest
   const cross = `M${round(x - 3.5)} ${round(y - 3.5)}l7 7M${round(x - 3.5)} ${round(y + 3.5)}l7 -7`;
   const middle = state
     ? tag("circle", { cx: x, cy: y, r: 4, fill: colour, stroke: "#ffffff", "stroke-width": 1.5 })
@@ -170,15 +170,15 @@ function neuron(set, view, i, colour) {
   return tag("circle", circle) + middle;
 }
 
-/** A number with a white edge, readable on anything. */
+/** A number with a white outline. */
 function number(id, x, y, colour, more) {
   const edge = { stroke: "#ffffff", "stroke-width": 3, "stroke-opacity": 0.8, "stroke-linejoin": "round" };
   return text(id, { x, y, ...edge, fill: "none", ...more }) + text(id, { x, y, fill: colour, ...more });
 }
 
-/** On the very border: ticks stand outside of it here. */
+/** Arrows exactly on the border, because the ticks are outside it here. */
 function arrowheads({ neurons: set, view }) {
-  return beyond(view, set)
+  return borderArrows(view, set)
     .map((arrow) => {
       const { index, x, y, angle } = arrow;
       const fill = set.learned[index] ? LIGHT.accent : LIGHT.pushed;
@@ -191,7 +191,7 @@ function arrowheads({ neurons: set, view }) {
     .join("\n");
 }
 
-/** What the surface's colours mean; its ends and what F is far away from everything. */
+/** The colour bar of the surface, with the limits of F and its value at a large distance. */
 function colourBar({ surface, view }) {
   const bar = surface.bar(LIGHT);
   if (!bar) return "";
@@ -221,12 +221,12 @@ function lowestPlace({ surface, view }) {
 
 function current(plane) {
   const { samples, view } = plane;
-  if (!samples.current || !plane.tellsX()) return "";
+  if (!samples.current || !plane.showsX()) return "";
   const [x, y] = [view.x(samples.current[0]), view.y(samples.current[1])];
   const line = { fill: "none", stroke: LIGHT.ink, "stroke-width": 1.75 };
   const ring = tag("circle", { cx: x, cy: y, r: 8, ...line });
   const cross = tag("path", { d: `M${round(x - 3.5)} ${round(y)}h7M${round(x)} ${round(y - 3.5)}v7`, ...line });
-  const [nameX, nameY] = freeCorner(x, y, plane.taken());
+  const [nameX, nameY] = freeCorner(x, y, plane.occupied());
   const name = text("x", { x: nameX, y: nameY + 5, ...SERIF, "font-size": 16, "text-anchor": "middle" });
   return ring + cross + name;
 }

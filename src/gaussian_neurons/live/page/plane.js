@@ -1,9 +1,9 @@
-// Plane mode: samples and neurons of two dimensions on a canvas, drawn only when something changed.
+// Plane mode: samples and neurons with two dimensions on a canvas, drawn only after changes.
 
-import { calm, readTheme, watchSize, watchTheme } from "./canvas_theme.js";
-import { isSameStart } from "./frames.js";
+import { readTheme, reducedMotion, watchSize, watchTheme } from "./canvas_theme.js";
+import { isSameTrial } from "./frames.js";
 import { planeSVG, svgToPNG } from "./pictures.js";
-import { arrowSpots, beyond, drawBeyond } from "./plane_border.js";
+import { arrowSpots, borderArrows, drawArrows } from "./plane_border.js";
 import { drawBar, isUnder, plateOf, plateSpots } from "./plane_bar.js";
 import { axes, margins, nameSpots } from "./plane_axes.js";
 import { Labels } from "./plane_labels.js";
@@ -16,8 +16,8 @@ import { SurfaceLayer } from "./plane_surface.js";
 import { View } from "./plane_view.js";
 
 const SPACING = 0.006; // between two points of a path, as a part of the view
-const FOLLOWED = 30; // samples a second
-const LONGEST = 100; // ms; after a pause of the browser nothing jumps farther than this
+const FOLLOWED = 30; // samples per second up to which x is shown
+const MAX_STEP = 100; // ms of animation per frame, after a pause of the browser
 
 export class Plane {
   constructor(canvas, handlers) {
@@ -29,24 +29,24 @@ export class Plane {
     this.layer = new PointLayer();
     this.surface = new SurfaceLayer();
     this.labels = new Labels();
-    this.numbers = []; // where they stand, as last drawn
-    this.isPainted = false; // whether any points were added by hand
-    this.arrows = []; // neurons beyond the border, as last drawn
+    this.numbers = []; // their positions, as last drawn
+    this.hasPainted = false; // whether there are painted points or noise
+    this.arrows = []; // of neurons outside the view, as last drawn
     this.marks = document.querySelector(".marks");
     this.legend = document.querySelectorAll(".marks [data-mark]");
     this.scene = null;
     this.frame = null;
     this.selected = null;
-    this.about = null; // whose surface is asked for; null: as the surface likes
+    this.surfaceNeuron = null; // number of the neuron for the surface; null: chosen automatically
     this.changed = true;
-    this.asked = 0;
+    this.request = 0;
     this.last = 0;
     this.themeChanged();
     watchTheme(() => this.themeChanged());
     watchSize(canvas, (width, height, ratio) => {
       this.view.setSize(width, height, ratio);
       this.change();
-      this.draw(); // at once: a canvas of another size is empty
+      this.draw(); // resizing clears a canvas
     });
     this.pointer = new PlanePointer(this, canvas, handlers);
     canvas.plane = this; // for the console and for tests
@@ -64,41 +64,41 @@ export class Plane {
   setScene(scene) {
     const before = this.scene;
     this.scene = scene;
-    if (!scene.domain) return; // image mode: nothing to show
-    const isNew = !isSameStart(scene, before);
+    if (!scene.domain) return; // image mode
+    const isNew = !isSameTrial(scene, before);
     if (isNew) {
       this.neurons.clear();
       this.samples.clear();
-      this.surface.forget();
+      this.surface.clear();
       this.labels.clear();
-      this.pointer.forget();
-      this.selected = this.about = null; // numbers begin anew: 3 is somebody else now
+      this.pointer.cancel();
+      this.selected = this.surfaceNeuron = null; // numbers belong to one trial
     }
     const same = before?.domain?.every((end, k) => end === scene.domain[k]);
     if (!same || isNew) this.view.setDomain(scene.domain);
     this.change();
   }
 
-  /** Other data has come while the pointer may still be down. */
-  letGo() {
-    this.pointer.forget();
+  /** Ends a drag or a brush stroke, because the data has changed. */
+  cancelPointer() {
+    this.pointer.cancel();
   }
 
   setPoints(points) {
     this.layer.setPoints(points);
-    this.isPainted = this.layer.painted.includes(1);
+    this.hasPainted = this.layer.painted.includes(1);
     this.change();
   }
 
   setFrame(frame) {
     if (this.scene && frame.generation !== this.scene.generation) return;
     this.frame = frame;
-    this.neurons.setFrame(frame, SPACING * this.view.extent(), !calm());
-    this.samples.setFrame(frame, performance.now(), calm());
+    this.neurons.setFrame(frame, SPACING * this.view.extent(), !reducedMotion());
+    this.samples.setFrame(frame, performance.now(), reducedMotion());
     const { held } = this.pointer;
-    if (held !== null && this.neurons.indexOf(held) < 0) this.pointer.forget(); // somebody else has removed it
-    if (!this.pointer.grabbed) this.view.keep(this.neurons); // not while the ground would move under the pointer
-    if (calm() && this.view.moving) this.view.arrive();
+    if (held !== null && this.neurons.indexOf(held) < 0) this.pointer.cancel(); // removed by another tab
+    if (!this.pointer.grabbed) this.view.fit(this.neurons); // not during a drag
+    if (reducedMotion() && this.view.moving) this.view.finish();
     this.change();
   }
 
@@ -109,9 +109,9 @@ export class Plane {
     this.change();
   }
 
-  /** Not while dragging: who pushes a neuron around wants to see how the surface of another one gives way. */
+  /** Selects the neuron for the surface. During a drag it stays, to show the influence of the dragged neuron. */
   showSurfaceOf(id) {
-    this.about = id;
+    this.surfaceNeuron = id;
     this.change();
   }
 
@@ -119,39 +119,39 @@ export class Plane {
   themeChanged() {
     this.theme = readTheme(this.canvas);
     this.surface.setTheme(this.theme);
-    this.layer.forget();
+    this.layer.redraw();
     this.change();
   }
 
-  /** Something is to be drawn: asks for a frame by itself, so that nobody has to call draw(). */
+  /** Requests a drawing. */
   change() {
     this.changed = true;
-    if (!this.asked) this.asked = requestAnimationFrame(() => this.draw());
+    if (!this.request) this.request = requestAnimationFrame(() => this.draw());
   }
 
-  /** Draws if something changed or still moves. */
+  /** Draws after changes and during animations. */
   draw() {
     if (!this.changed) return;
-    cancelAnimationFrame(this.asked);
-    this.asked = 0;
-    if (!this.scene?.domain || !this.canvas.clientWidth) return; // hidden: later
+    cancelAnimationFrame(this.request);
+    this.request = 0;
+    if (!this.scene?.domain || !this.canvas.clientWidth) return; // hidden
     this.changed = false;
     const now = performance.now();
-    const passed = Math.min(now - this.last, LONGEST);
+    const elapsed = Math.min(now - this.last, MAX_STEP);
     this.last = now;
-    if (this.advance(now, passed)) this.change();
+    if (this.advance(now, elapsed)) this.change();
     this.paint(now);
   }
 
-  /** Everything that glides or fades goes one step; whether any of it goes on. */
-  advance(now, passed) {
-    const { view, neurons, samples, surface, about } = this;
-    const still = calm();
-    let moving = view.step(passed);
-    moving = neurons.step(still ? 1e9 : passed, 0.15 / view.scale) || moving;
-    moving = samples.step(now, still) || moving;
-    surface.update({ view, neurons, samples, selected: about, lambda: this.scene.setup.lambda });
-    moving = surface.step(passed, still) || moving;
+  /** Advances all animations. Returns whether any continues. */
+  advance(now, elapsed) {
+    const { view, neurons, samples, surface, surfaceNeuron } = this;
+    const reduced = reducedMotion();
+    let moving = view.step(elapsed);
+    moving = neurons.step(reduced ? 1e9 : elapsed, 0.15 / view.scale) || moving;
+    moving = samples.step(now, reduced) || moving;
+    surface.update({ view, neurons, samples, selected: surfaceNeuron, lambda: this.scene.setup.lambda });
+    moving = surface.step(elapsed, reduced) || moving;
     return moving;
   }
 
@@ -167,50 +167,50 @@ export class Plane {
     samples.draw(context, view, theme, now);
     drawPaths(context, view, theme, neurons);
     surface.drawLowest(context, view);
-    const x = this.tellsX() && samples.current;
+    const x = this.showsX() && samples.current;
     const star = surface.lowestPlace();
-    this.explain({ x, star, painted: this.isPainted });
+    this.updateLegend({ x, star, painted: this.hasPainted });
     const { hovered } = this.pointer;
     const edges = margins(scales);
-    this.arrows = beyond(view, neurons, edges);
+    this.arrows = borderArrows(view, neurons, edges);
     const bar = surface.bar();
     const plate = bar && plateOf(context, view, theme, bar);
-    const taken = [...nameSpots(view, scales, this.arrows), ...arrowSpots(this.arrows), ...(plate ? plateSpots(plate) : [])];
-    // Of one sample, x and the star hop: numbers that kept away from them would hop, too.
-    if (star && surface.mode === "recent") taken.push([view.x(star[0]), view.y(star[1])]);
-    const numbers = this.labels.place(view, neurons, [selected, hovered], taken, edges);
+    const occupied = [...nameSpots(view, scales, this.arrows), ...arrowSpots(this.arrows), ...(plate ? plateSpots(plate) : [])];
+    // For one sample, x and the star move often. Numbers do not avoid them, because they would move, too.
+    if (star && surface.mode === "recent") occupied.push([view.x(star[0]), view.y(star[1])]);
+    const numbers = this.labels.place(view, neurons, [selected, hovered], occupied, edges);
     this.numbers = plate ? numbers.filter(({ middle }) => !isUnder(plate, middle)) : numbers;
-    if (x) samples.drawCurrent(context, view, theme, now, this.taken());
+    if (x) samples.drawCurrent(context, view, theme, now, this.occupied());
     const surfaceOf = surface.shown ? surface.neuron : null;
     drawNeurons(context, view, theme, neurons, this.numbers, { selected, hovered, surfaceOf });
     drawTicks(context, view, theme, scales, this.arrows);
-    drawBeyond(context, view, theme, neurons, this.arrows, selected);
+    drawArrows(context, view, theme, neurons, this.arrows, selected);
     if (bar) drawBar(context, view, theme, bar, plate);
     this.pointer.draw(context, theme);
     if (this.canvas.matches(":focus-visible")) this.drawFocus();
   }
 
   /**
-   * Which sample is x matters to the surface of one sample, and where one can follow them; in a flood it would only
-   * hop about, and beside the surface of many it would look as if that were about it.
+   * Whether x is marked: with the surface of one sample, or without a surface if samples are slow enough to follow.
+   * The surface of many samples does not belong to x.
    */
-  tellsX() {
+  showsX() {
     if (this.surface.mode !== "off") return this.surface.mode === "sample" && this.surface.shown;
     return this.frame?.state !== "running" || this.frame.rate <= FOLLOWED;
   }
 
-  /** The legend tells of marks that are in the picture, in its colours. */
-  explain(marks) {
+  /** The legend lists the marks in the picture, in their colours. */
+  updateLegend(marks) {
     const mode = this.surface.shown ? this.surface.mode : "off";
     if (this.marks.dataset.surface !== mode) this.marks.dataset.surface = mode;
     for (const item of this.legend) {
-      const seen = String(Boolean(marks[item.dataset.mark]));
-      if (item.dataset.seen !== seen) item.dataset.seen = seen;
+      const visible = String(Boolean(marks[item.dataset.mark]));
+      if (item.dataset.visible !== visible) item.dataset.visible = visible;
     }
   }
 
-  /** Pixels where x must not write its name: neurons, where their circles come closest, numbers and the star. */
-  taken() {
+  /** Pixels that the name of x must avoid: centers, the nearest points of circles, numbers and the star. */
+  occupied() {
     const { view, neurons, samples, surface } = this;
     const [sampleX, sampleY] = [view.x(samples.current[0]), view.y(samples.current[1])];
     const found = this.numbers.map(({ middle }) => middle);

@@ -1,14 +1,14 @@
-// The bar that tells what the surface's colours mean, on a plate in the upper right corner of the plane.
+// The colour bar of the surface, on a plate in the upper right corner of the plane.
 
-import { haloed } from "./plane_marks.js";
+import { drawOutlined } from "./plane_marks.js";
 
 const WIDE = 9; // px
-const TOP = 64; // arrowheads and their numbers keep the border
+const TOP = 64; // px, below the arrows and their numbers
 const RIGHT = 49;
-const SPOTS = 15; // px from one to the next of those that stand for the plate
+const SPOTS = 15; // px between the spots that represent the plate
 const NAME_FONT = `italic 600 14px Georgia, "Times New Roman", serif`;
 
-/** {left, top, right, bottom} of a plate as wide as what is written on it. bar: as SurfaceLayer.bar() tells it. */
+/** {left, top, right, bottom} of the plate, as wide as its text. bar: from SurfaceLayer.bar(). */
 export function plateOf(context, view, theme, { name, numbers }) {
   context.font = NAME_FONT;
   const widths = [context.measureText(name).width];
@@ -20,19 +20,19 @@ export function plateOf(context, view, theme, { name, numbers }) {
 
 const highOf = (view) => Math.min(110, view.height / 5);
 
-/** Pixels that the plate has, for others to keep away from. */
+/** Pixels that the plate uses. */
 export function plateSpots({ left, top, right, bottom }) {
   const spots = [];
   for (let x = left + 5; x < right; x += SPOTS) for (let y = top + 5; y < bottom; y += SPOTS) spots.push([x, y]);
   return spots;
 }
 
-/** Whether a number that is written around [x, y] would be cut by the plate. */
+/** Whether the plate would cut a number around [x, y]. */
 export function isUnder({ left, top, right, bottom }, [x, y]) {
   return x > left - 10 && x < right + 10 && y > top - 6 && y < bottom + 6;
 }
 
-/** Over everything: circles and numbers do not run through it. */
+/** Drawn above circles and numbers. */
 export function drawBar(context, view, theme, bar, plate) {
   drawPlate(context, theme, plate);
   const [left, high] = [view.width - RIGHT - WIDE, highOf(view)];
@@ -49,9 +49,9 @@ export function drawBar(context, view, theme, bar, plate) {
   context.font = `11px ${theme.font}`;
   context.textAlign = "right";
   context.textBaseline = "middle";
-  for (const [text, part] of bar.numbers) haloed(context, theme, text, left - 6, TOP + 4 + part * (high - 8), theme.ink);
+  for (const [text, part] of bar.numbers) drawOutlined(context, theme, text, left - 6, TOP + 4 + part * (high - 8), theme.ink);
   context.font = NAME_FONT;
-  haloed(context, theme, bar.name, left + WIDE, TOP - 14, theme.ink);
+  drawOutlined(context, theme, bar.name, left + WIDE, TOP - 14, theme.ink);
 }
 
 function drawPlate(context, theme, { left, top, right, bottom }) {

@@ -1,16 +1,16 @@
-// Arrowheads on the border for neurons beyond it, kept apart from each other.
+// Arrows on the border for neurons outside the view, at a distance from each other.
 
-import { haloed } from "./plane_marks.js";
+import { drawOutlined } from "./plane_marks.js";
 
-const INSET = 11; // px from the edge to an arrowhead's middle
-const APART = 17; // px between two of them along the border
-const MOST_NUMBERS = 80;
+const INSET = 11; // px from the edge to the middle of an arrow
+const APART = 17; // px between two arrows along the border
+const MAX_NUMBERS = 80;
 
 /**
- * Who is beyond the view: [{index, x, y, angle, inward}], x and y on the border in pixels, inward a step away from it.
- * edges: {left, bottom}, pixels of the view that something else has.
+ * Neurons outside the view: [{index, x, y, angle, inward}], with x and y on the border in pixels, and the unit vector
+ * inward. edges: {left, bottom}, pixels of the view that the ticks use.
  */
-export function beyond(view, neurons, edges = { left: 0, bottom: 0 }) {
+export function borderArrows(view, neurons, edges = { left: 0, bottom: 0 }) {
   const border = borderOf(view, edges);
   const found = [];
   for (let i = 0; i < neurons.count; i++) {
@@ -30,19 +30,19 @@ export function beyond(view, neurons, edges = { left: 0, bottom: 0 }) {
   return found;
 }
 
-/** The line on which arrowheads stand. */
+/** The rectangle of the arrows. */
 function borderOf(view, { left, bottom }) {
   const [wide, high] = [view.width - left - 2 * INSET, view.height - bottom - 2 * INSET];
   return { left: left + INSET, top: INSET, wide, high };
 }
 
-/** Where the number of an arrowhead stands. */
+/** The position of an arrow's number. */
 export const numberPlace = ({ x, y, inward }) => [x + 15 * inward[0], y + 13 * inward[1]];
 
-/** Pixels that arrowheads and their numbers have, for others to keep away from. */
+/** Pixels that arrows and their numbers use. */
 export const arrowSpots = (arrows) => arrows.flatMap((arrow) => [[arrow.x, arrow.y], numberPlace(arrow)]);
 
-/** Moves neighbours apart, as little as needed and evenly to both sides. */
+/** Moves neighbours apart as little as needed, evenly to both sides. */
 function spread(found, around) {
   const apart = Math.min(APART, around / Math.max(found.length, 1));
   for (let turn = 0; turn < 12; turn++) {
@@ -58,7 +58,7 @@ function spread(found, around) {
   }
 }
 
-/** A place on the border, from its upper left corner, as a length, clockwise from there. */
+/** A point on the border as a length, clockwise from the upper left corner. */
 function along({ wide, high }, x, y) {
   if (y < 0.5) return x;
   if (x > wide - 0.5) return wide + y;
@@ -77,15 +77,15 @@ function onBorder({ left, top, wide, high }, at) {
   return { x: left, y: top + high - (rest - wide), inward: [1, 0] };
 }
 
-/** Numbers stand in a row beside their arrowheads, but for those that would cover the center of another neuron. */
-export function drawBeyond(context, view, theme, neurons, arrows, selected) {
+/** Draws arrows with their numbers, unless a number would cover the center of another neuron. */
+export function drawArrows(context, view, theme, neurons, arrows, selected) {
   context.font = `11px ${theme.font}`;
   context.textAlign = "center";
   context.textBaseline = "middle";
   context.lineJoin = "round";
   for (const arrow of arrows) {
     const { index, x, y, angle } = arrow;
-    const chosen = neurons.ids[index] === selected;
+    const isSelected = neurons.ids[index] === selected;
     const colour = neurons.learned[index] ? theme.accent : theme.pushed;
     context.save();
     context.translate(x, y);
@@ -96,14 +96,14 @@ export function drawBeyond(context, view, theme, neurons, arrows, selected) {
     context.lineTo(-1.5, 0);
     context.lineTo(-4, 5);
     context.closePath();
-    context.strokeStyle = chosen ? theme.ink : theme.card;
-    context.lineWidth = chosen ? 4 : 3;
+    context.strokeStyle = isSelected ? theme.ink : theme.card;
+    context.lineWidth = isSelected ? 4 : 3;
     context.stroke();
     context.fillStyle = colour;
     context.fill();
     context.restore();
-    if (!chosen && (arrows.length > MOST_NUMBERS || isOnCenter(view, neurons, numberPlace(arrow)))) continue;
-    haloed(context, theme, neurons.ids[index], ...numberPlace(arrow), chosen ? theme.ink : colour);
+    if (!isSelected && (arrows.length > MAX_NUMBERS || isOnCenter(view, neurons, numberPlace(arrow)))) continue;
+    drawOutlined(context, theme, neurons.ids[index], ...numberPlace(arrow), isSelected ? theme.ink : colour);
   }
 }
 

@@ -1,12 +1,12 @@
-// Where the numbers of neurons stand: beside their centers, off the circles and numbers of others. No DOM.
+// The positions of neuron numbers: beside their centers, away from other circles and numbers. No DOM.
 
 import { radiusOf } from "./plane_marks.js";
 
-const CORNERS = [[1, -1], [-1, -1], [1, 1], [-1, 1]]; // up to the right, where nothing is in the way
-const MOST_NUMBERS = 100; // of neurons that are not learned: more are a fog, and slow
-const MOST_PLACED = 60; // among more than so many there is no free place to look for
-const ENOUGH = 6; // px between a number and what must not cross it
-const BETTER = 3; // px that another corner must gain: a number that hops from corner to corner cannot be read
+const CORNERS = [[1, -1], [-1, -1], [1, 1], [-1, 1]]; // the first one is preferred
+const MAX_NUMBERS = 100; // of neurons that are not learned
+const MAX_SEARCHED = 60; // among more neurons, no free position is searched
+const ENOUGH = 6; // px of clearance around a number
+const BETTER = 3; // px of clearance that another corner must gain: numbers should not move often
 const DIGIT = 8; // px
 
 export class Labels {
@@ -15,42 +15,42 @@ export class Labels {
   }
 
   clear() {
-    this.corners = new Map(); // by number of the neuron: the corner that it had
+    this.corners = new Map(); // number of a neuron -> its last corner
   }
 
   /**
-   * [{index, x, y, align}]: where to write, the baseline's y; and middle, [x, y], which others keep away from.
-   * strong: numbers that are written in any case; taken: [[x, y], ...], pixels that something else has; edges:
-   * {left, bottom}, where no number stands.
+   * [{index, x, y, align, middle}]: the position of the text, with y of the baseline, and its middle [x, y].
+   * always: numbers that are shown in any case; occupied: [[x, y], ...], pixels to avoid; edges: {left, bottom},
+   * pixels without numbers.
    */
-  place(view, neurons, strong, taken, edges = { left: 0, bottom: 0 }) {
-    const room = { left: edges.left, right: view.width, bottom: view.height - edges.bottom };
-    const seen = inside(view, neurons);
-    const search = seen.length <= MOST_PLACED;
+  place(view, neurons, always, occupied, edges = { left: 0, bottom: 0 }) {
+    const area = { left: edges.left, right: view.width, bottom: view.height - edges.bottom };
+    const visible = inside(view, neurons);
+    const search = visible.length <= MAX_SEARCHED;
     const found = [];
-    const marks = taken.slice();
-    for (const i of seen) {
+    const marks = occupied.slice();
+    for (const i of visible) {
       const id = neurons.ids[i];
-      if (!neurons.learned[i] && neurons.count > MOST_NUMBERS && !strong.includes(id)) continue;
+      if (!neurons.learned[i] && neurons.count > MAX_NUMBERS && !always.includes(id)) continue;
       const [x, y] = [view.x(neurons.places[2 * i]), view.y(neurons.places[2 * i + 1])];
-      const spot = { i, x, y, half: (DIGIT / 2) * String(id).length, room };
-      const corner = search ? this.choose(view, neurons, spot, seen, marks) : CORNERS[0];
-      const label = written(spot, corner);
+      const spot = { i, x, y, half: (DIGIT / 2) * String(id).length, area };
+      const corner = search ? this.choose(view, neurons, spot, visible, marks) : CORNERS[0];
+      const label = labelAt(spot, corner);
       marks.push(label.middle);
       found.push(label);
     }
     return found;
   }
 
-  choose(view, neurons, spot, seen, marks) {
-    const room = (corner) => roomAt(view, neurons, spot, written(spot, corner).middle, seen, marks);
+  choose(view, neurons, spot, visible, marks) {
+    const clearance = (corner) => clearanceAt(view, neurons, spot, labelAt(spot, corner).middle, visible, marks);
     const id = neurons.ids[spot.i];
     let best = this.corners.get(id) ?? CORNERS[0];
-    let most = room(best);
+    let most = clearance(best);
     if (most < ENOUGH) {
       for (const corner of CORNERS) {
-        const here = room(corner);
-        if (here > most + BETTER) [best, most] = [corner, here];
+        const other = clearance(corner);
+        if (other > most + BETTER) [best, most] = [corner, other];
       }
     }
     this.corners.set(id, best);
@@ -58,7 +58,7 @@ export class Labels {
   }
 }
 
-/** Indices of those whose centers are seen, learned ones first: they have the first choice. */
+/** Indices of the neurons with visible centers, learned ones first. */
 function inside(view, neurons) {
   const found = [];
   for (let i = 0; i < neurons.count; i++) {
@@ -68,25 +68,25 @@ function inside(view, neurons) {
   return found.sort((a, b) => Boolean(neurons.learned[b]) - Boolean(neurons.learned[a]));
 }
 
-/** A number in a corner of its neuron, but within the room in any case. */
-function written({ i, x, y, half, room }, [right, down]) {
+/** The label in a corner of its neuron, moved into the area if necessary. */
+function labelAt({ i, x, y, half, area }, [right, down]) {
   const wanted = [x + (9 + half) * right, down < 0 ? y - 13 : y + 14];
   const middle = [
-    Math.max(room.left + half, Math.min(wanted[0], room.right - half - 2)),
-    Math.max(8, Math.min(wanted[1], room.bottom - 8)),
+    Math.max(area.left + half, Math.min(wanted[0], area.right - half - 2)),
+    Math.max(8, Math.min(wanted[1], area.bottom - 8)),
   ];
   return { index: i, x: middle[0] - half * right, y: middle[1] + 5, align: right > 0 ? "left" : "right", middle };
 }
 
-/** How many pixels a number there would be away from circles, centers, marks and the edge; below 0: over one. */
-function roomAt(view, neurons, { i, x: ownX, y: ownY, half, room: all }, [x, y], seen, marks) {
-  let room = Math.min(x - half - all.left, all.right - x - half, y - 7, all.bottom - y - 7) * 2;
-  room = Math.min(room, Math.hypot(ownX - x, ownY - y) - half - 5); // pushed in from an edge
-  for (const [px, py] of marks) room = Math.min(room, Math.hypot(px - x, py - y) - half - 8);
-  for (const j of seen) {
+/** The distance in px of a number at [x, y] from circles, centers, marks and the edge; negative if it overlaps. */
+function clearanceAt(view, neurons, { i, x: ownX, y: ownY, half, area }, [x, y], visible, marks) {
+  let clearance = Math.min(x - half - area.left, area.right - x - half, y - 7, area.bottom - y - 7) * 2;
+  clearance = Math.min(clearance, Math.hypot(ownX - x, ownY - y) - half - 5); // moved in from an edge
+  for (const [px, py] of marks) clearance = Math.min(clearance, Math.hypot(px - x, py - y) - half - 8);
+  for (const j of visible) {
     if (j === i) continue;
     const distance = Math.hypot(view.x(neurons.places[2 * j]) - x, view.y(neurons.places[2 * j + 1]) - y);
-    room = Math.min(room, distance - half - 6, Math.abs(distance - radiusOf(view, neurons, j)) - half);
+    clearance = Math.min(clearance, distance - half - 6, Math.abs(distance - radiusOf(view, neurons, j)) - half);
   }
-  return room;
+  return clearance;
 }

@@ -1,9 +1,9 @@
-// Draws what stands on the plane: grid and ticks, the paths of neurons, the neurons themselves.
+// Draws grid, ticks, paths and neurons on the plane.
 
 import { margins, namePlaces } from "./plane_axes.js";
 
-const FADES = 6; // a path fades in so many pieces
-const MANY = 100; // neurons: those that are not learned are then drawn all at once
+const FADES = 6; // shades of a path
+const MANY = 100; // neurons; with more, those that are not learned are drawn together
 const FULL = 2 * Math.PI;
 
 /** Very light lines at round numbers. */
@@ -27,35 +27,35 @@ export function drawGrid(context, view, theme, { x, y }) {
 }
 
 /**
- * Numbers and names come last, so that no dot hides them; numbers have the edge for themselves but for its corners,
- * names a line of their own beside the numbers.
+ * Drawn after everything else, so that no point covers the text. The numbers use the edge without its corners, the
+ * names a line beside the numbers.
  */
 export function drawTicks(context, view, theme, { x, y }, arrows) {
   context.font = `11px ${theme.font}`;
   context.lineJoin = "round";
   context.textBaseline = "alphabetic";
   const { left, bottom } = margins({ x, y });
-  quieten(context, view, theme, left, bottom);
+  dimEdges(context, view, theme, left, bottom);
   const places = namePlaces(view, { x, y }, arrows);
   context.textAlign = "right";
-  if (x.name) haloed(context, theme, x.name, ...places.x, theme.ink);
+  if (x.name) drawOutlined(context, theme, x.name, ...places.x, theme.ink);
   context.textAlign = "left";
-  if (y.name) haloed(context, theme, y.name, ...places.y, theme.ink);
+  if (y.name) drawOutlined(context, theme, y.name, ...places.y, theme.ink);
   context.textAlign = "center";
   for (const [value, text] of x.ticks) {
     const at = view.x(value);
-    if (at > left && at < view.width - 18) haloed(context, theme, text, at, view.height - 6, theme.muted);
+    if (at > left && at < view.width - 18) drawOutlined(context, theme, text, at, view.height - 6, theme.muted);
   }
   context.textAlign = "left";
   context.textBaseline = "middle";
   for (const [value, text] of y.ticks) {
     const at = view.y(value);
-    if (at > 14 && at < view.height - bottom - 6) haloed(context, theme, text, 8, at, theme.muted);
+    if (at > 14 && at < view.height - bottom - 6) drawOutlined(context, theme, text, 8, at, theme.muted);
   }
 }
 
-/** What lies under the ticks shows through, as little as behind frosted glass. */
-function quieten(context, view, theme, left, bottom) {
+/** Dims what is below the ticks. */
+function dimEdges(context, view, theme, left, bottom) {
   context.fillStyle = theme.card;
   context.globalAlpha = 0.75;
   context.fillRect(0, 0, left, view.height - bottom);
@@ -63,8 +63,8 @@ function quieten(context, view, theme, left, bottom) {
   context.globalAlpha = 1;
 }
 
-/** Text with a thin edge of the background, readable on anything. */
-export function haloed(context, theme, text, x, y, colour) {
+/** Text with a thin outline in the background colour. */
+export function drawOutlined(context, theme, text, x, y, colour) {
   context.globalAlpha = 0.8;
   context.lineWidth = 3;
   context.strokeStyle = theme.card;
@@ -74,7 +74,7 @@ export function haloed(context, theme, text, x, y, colour) {
   context.fillText(text, x, y);
 }
 
-/** All paths, oldest pieces faintest; one stroke for each shade, not for each path. */
+/** All paths, the oldest parts faintest. One stroke per shade is faster than one per path. */
 export function drawPaths(context, view, theme, neurons) {
   context.lineJoin = context.lineCap = "round";
   for (const learned of [false, true]) {
@@ -106,13 +106,13 @@ function tracePiece(context, view, neurons, i, fade) {
 }
 
 /**
- * Circles of radius sqrt(sigma): learned ones over all others, the selected one over all, and numbers over every
- * circle. Where there is a surface, a halo tells whose it is.
+ * Circles of radius sqrt(sigma). Learned neurons are above the others, the selected one above all, and numbers above
+ * every circle. A halo marks the neuron of the surface.
  */
 export function drawNeurons(context, view, theme, neurons, labels, { selected, hovered, surfaceOf }) {
   const height = (i) => (neurons.ids[i] === selected ? 2 : neurons.learned[i] ? 1 : 0);
   const order = Array.from({ length: neurons.count }, (_, i) => i).sort((a, b) => height(a) - height(b));
-  const other = surfaceOf === null ? theme.pushed : theme.ink; // grey would drown in the map's colours
+  const other = surfaceOf === null ? theme.pushed : theme.ink; // grey is hard to see on the surface
   const colour = (i) => (neurons.learned[i] ? theme.accent : other);
   const plain = (i) => !neurons.learned[i] && ![selected, hovered, surfaceOf].includes(neurons.ids[i]);
   const crowd = neurons.count > MANY ? order.filter(plain) : [];
@@ -127,7 +127,7 @@ export function drawNeurons(context, view, theme, neurons, labels, { selected, h
   for (const { index, x, y, align } of labels) {
     context.font = `${neurons.learned[index] ? "600 14px" : "400 12px"} ${theme.font}`;
     context.textAlign = align;
-    haloed(context, theme, neurons.ids[index], x, y, colour(index));
+    drawOutlined(context, theme, neurons.ids[index], x, y, colour(index));
   }
 }
 
@@ -159,30 +159,30 @@ function drawNeuron(context, view, theme, neurons, i, { colour, strong }) {
   context.strokeStyle = context.fillStyle = colour;
   context.lineWidth = (state === 1 ? 2.25 : 1.1) + (strong ? 1 : 0);
   context.globalAlpha = state || strong ? 1 : 0.75;
-  if (state === 2) context.setLineDash([5, 4]); // a twin of a learned one
+  if (state === 2) context.setLineDash([5, 4]); // a twin of a learned neuron
   context.beginPath();
   context.arc(x, y, radius, 0, FULL);
   context.stroke();
   context.setLineDash([]);
   context.globalAlpha = 1;
-  if (x < 0 || y < 0 || x > view.width || y > view.height) return; // its arrowhead has the number
+  if (x < 0 || y < 0 || x > view.width || y > view.height) return; // its arrow has the number
   if (state) drawDot(context, theme, x, y, colour);
   else drawCross(context, theme, x, y, colour);
 }
 
-/** Many that are not learned, in two strokes and without edges: one by one they take longer than all the rest. */
+/** Many neurons in two strokes and without outlines: single strokes are much slower. */
 function drawCrowd(context, view, colour, neurons, crowd) {
   context.strokeStyle = colour;
   context.lineCap = "butt";
-  context.lineWidth = 1; // hairlines take half the time where no GPU helps
+  context.lineWidth = 1; // twice as fast as wider lines without a GPU
   for (const [what, alpha] of [[traceCircle, 0.8], [traceCross, 1]]) {
     context.globalAlpha = alpha;
     context.beginPath();
     for (const i of crowd) {
       const [x, y] = [view.x(neurons.places[2 * i]), view.y(neurons.places[2 * i + 1])];
       const radius = radiusOf(view, neurons, i);
-      const away = x < -radius || y < -radius || x > view.width + radius || y > view.height + radius;
-      if (!away) what(context, x, y, radius);
+      const isOutside = x < -radius || y < -radius || x > view.width + radius || y > view.height + radius;
+      if (!isOutside) what(context, x, y, radius);
     }
     context.stroke();
   }

@@ -1,8 +1,8 @@
-// The neurons as they are shown: gliding from frame to frame, one of them held by the pointer, each with its path.
+// The neurons as shown: they glide from frame to frame. Each has a path, and the pointer may hold one.
 
 const GLIDE = 45; // ms; frames come every 50
-const MOST_PATH = 240; // points of one path
-const ALL_PATHS = 14_000; // points of all of them, so that 400 neurons draw as fast as 40
+const MAX_PATH = 240; // points of a path
+const MAX_ALL_PATHS = 14_000; // points of all paths: 400 neurons are drawn as fast as 40
 
 export class NeuronSet {
   constructor() {
@@ -16,7 +16,7 @@ export class NeuronSet {
     this.count = 0;
     this.ids = new Int32Array(0);
     this.places = new Float64Array(0); // as shown
-    this.targets = new Float64Array(0); // as the last frame said
+    this.targets = new Float64Array(0); // of the last frame
     this.widths = new Float64Array(0);
     this.learned = new Uint8Array(0);
     this.index = new Map();
@@ -25,7 +25,7 @@ export class NeuronSet {
     this.version++;
   }
 
-  /** Takes a frame over; `spacing` is the distance that a path's points keep. */
+  /** Takes a frame; `spacing` is the distance between the points of a path. */
   setFrame({ ids, centers, widths, learned }, spacing, glide) {
     const count = ids.length;
     const places = new Float64Array(2 * count);
@@ -46,7 +46,7 @@ export class NeuronSet {
     this.moving = true;
     this.version++;
     this.applyHold();
-    this.remember(spacing);
+    this.extendPaths(spacing);
   }
 
   indexOf(id) {
@@ -63,7 +63,7 @@ export class NeuronSet {
     this.held = null;
   }
 
-  /** The held neuron is where the pointer is, whatever the last frame says: frames are late. */
+  /** Keeps the held neuron at the pointer, because frames arrive late. */
   applyHold() {
     const i = this.held ? this.indexOf(this.held.id) : -1;
     if (i < 0) return;
@@ -71,23 +71,23 @@ export class NeuronSet {
     this.places[2 * i + 1] = this.targets[2 * i + 1] = this.held.y;
   }
 
-  /** One step of the glide; false once all are there. `near` is a distance too small to be seen. */
-  step(passed, near) {
+  /** Advances the animation. Returns false when it ends; distances up to `near` are invisible. */
+  step(elapsed, near) {
     if (!this.moving) return false;
-    const part = 1 - Math.exp(-passed / GLIDE);
+    const part = 1 - Math.exp(-elapsed / GLIDE);
     let farthest = 0;
     for (let k = 0; k < this.places.length; k++) {
-      const way = this.targets[k] - this.places[k];
-      farthest = Math.max(farthest, Math.abs(way));
-      this.places[k] += way * part;
+      const distance = this.targets[k] - this.places[k];
+      farthest = Math.max(farthest, Math.abs(distance));
+      this.places[k] += distance * part;
     }
     this.moving = farthest > near;
     if (!this.moving) this.places.set(this.targets);
     return this.moving;
   }
 
-  remember(spacing) {
-    const most = Math.max(24, Math.min(MOST_PATH, Math.floor(ALL_PATHS / Math.max(this.count, 1))));
+  extendPaths(spacing) {
+    const most = Math.max(24, Math.min(MAX_PATH, Math.floor(MAX_ALL_PATHS / Math.max(this.count, 1))));
     for (let i = 0; i < this.count; i++) {
       let path = this.paths.get(this.ids[i]);
       if (!path) this.paths.set(this.ids[i], (path = new Path()));
@@ -99,15 +99,15 @@ export class NeuronSet {
   }
 }
 
-/** Where one neuron has been. When it is full, every second point goes, so that its beginning stays. */
+/** The path of a neuron. When it is full, every second point is dropped, so that its beginning stays. */
 class Path {
   constructor() {
-    this.points = new Float64Array(2 * (MOST_PATH + 1));
+    this.points = new Float64Array(2 * (MAX_PATH + 1));
     this.length = 0;
     this.sparser = 1;
   }
 
-  /** Where it has been before, the path goes back to there: a neuron that trembles leaves a way, not a tangle. */
+  /** Adds a point. If the neuron returns to an earlier point, the path is cut there: jitter leaves no tangle. */
   add(x, y, spacing, most) {
     if (!Number.isFinite(x) || !Number.isFinite(y)) return;
     const near = spacing * this.sparser;
@@ -131,6 +131,6 @@ class Path {
       this.points[2 * kept + 1] = this.points[2 * k + 1];
     }
     this.length = kept;
-    this.sparser *= 1.6; // not 2: a path that goes on must not look as if it stood still
+    this.sparser *= 1.6; // less than 2, so that the path visibly continues
   }
 }

@@ -1,33 +1,33 @@
-// Mouse, pen, finger and keys on the plane: drags neurons, paints points, selects, adds and removes.
+// Pointer and keys on the plane: dragging, painting, selecting, adding and removing.
 
 import { radiusOf } from "./plane_marks.js";
 
-const MOVE_EVERY = 33; // ms between two moves that are told
+const MOVE_EVERY = 33; // ms between two moves that are sent
 const PAINT_EVERY = 40; // ms between two batches
-const PAINT_COUNT = 9; // points of a batch
+const PAINT_COUNT = 9; // points per batch
 const BRUSH = 0.025; // standard deviation of the scatter, as a part of the view
-const SLACK = 4; // px that a pointer may move and still be a click
-const NEAR = { mouse: 14, pen: 16, touch: 24 }; // px around a center that grab it
+const SLACK = 4; // px that the pointer may move during a click
+const NEAR = { mouse: 14, pen: 16, touch: 24 }; // px around a center in which the neuron is hit
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 const HELP =
   "Plane with samples and neurons. Left and right bracket select a neuron, arrow keys move it, " +
-  "Delete removes it, plus adds one, Escape selects none.";
+  "Delete removes it, plus adds one, Escape clears the selection.";
 
 export class PlanePointer {
   constructor(plane, canvas, handlers) {
     Object.assign(this, { plane, canvas, handlers });
     this.tool = "drag";
     this.hovered = null;
-    this.at = null; // where the pointer is, in pixels
+    this.at = null; // position of the pointer in pixels
     this.grabbed = null; // {id, pointer, from, offset, moved}
     this.painting = null; // {pointer, last, timer}
-    this.told = this.telling = 0;
+    this.sentAt = this.sendTimer = 0;
     this.keysHeld = false;
     canvas.tabIndex = 0;
     canvas.setAttribute("role", "application");
     canvas.setAttribute("aria-label", HELP);
     canvas.style.touchAction = "none";
-    canvas.style.outline = "none"; // the plane draws its own focus ring, within its edge
+    canvas.style.outline = "none"; // the plane draws its own focus ring
     this.listen();
   }
 
@@ -35,7 +35,7 @@ export class PlanePointer {
     const events = {
       pointerdown: this.down,
       pointermove: this.move,
-      pointerenter: this.move, // Safari lets the pointer leave and come back after each click
+      pointerenter: this.move, // Safari sends leave and enter after each click
       pointerup: this.up,
       pointercancel: this.up,
       lostpointercapture: this.up,
@@ -47,7 +47,7 @@ export class PlanePointer {
       focus: () => this.plane.change(),
     };
     for (const [name, handle] of Object.entries(events)) this.canvas.addEventListener(name, handle.bind(this));
-    document.addEventListener("keydown", (event) => this.keyElsewhere(event));
+    document.addEventListener("keydown", (event) => this.pageKeyDown(event));
   }
 
   setTool(tool) {
@@ -57,7 +57,7 @@ export class PlanePointer {
     this.plane.change();
   }
 
-  /** The neuron in the hand, or on the arrow keys; null: none. */
+  /** The neuron that the pointer or the arrow keys hold; null: none. */
   get held() {
     return this.grabbed?.id ?? this.plane.neurons.held?.id ?? null;
   }
@@ -83,12 +83,12 @@ export class PlanePointer {
       return;
     }
     const hit = this.find(this.at, NEAR[event.pointerType] ?? NEAR.mouse);
-    if (!hit) return this.look(null);
+    if (!hit) return this.inspect(null);
     const [x, y] = this.plane.view.toData(...this.at);
-    // A circle grabbed at its line stays there under the pointer; an arrowhead's neuron comes to the pointer.
-    const offset = hit.away ? [0, 0] : [hit.x - x, hit.y - y];
+    // A circle keeps its distance from the pointer. The neuron of an arrow moves to the pointer.
+    const offset = hit.isArrow ? [0, 0] : [hit.x - x, hit.y - y];
     this.grabbed = { id: hit.id, pointer: event.pointerId, from: this.at, offset, moved: false };
-    this.look(hit.id);
+    this.inspect(hit.id);
     this.showCursor();
   }
 
@@ -106,7 +106,7 @@ export class PlanePointer {
         plane.change();
       }
     } else {
-      plane.change(); // the brush follows
+      plane.change(); // to move the brush
     }
   }
 
@@ -115,14 +115,14 @@ export class PlanePointer {
     const [x, y] = this.plane.view.toData(...this.at);
     this.plane.neurons.hold(id, x + offset[0], y + offset[1]);
     this.plane.change();
-    this.telling ||= setTimeout(() => this.tell(), MOVE_EVERY - (performance.now() - this.told));
+    this.sendTimer ||= setTimeout(() => this.sendMove(), MOVE_EVERY - (performance.now() - this.sentAt));
   }
 
-  /** Tells where the held neuron is, also when the pointer has come to rest. */
-  tell() {
-    clearTimeout(this.telling);
-    this.telling = 0;
-    this.told = performance.now();
+  /** Sends the position of the held neuron, also after the pointer has stopped. */
+  sendMove() {
+    clearTimeout(this.sendTimer);
+    this.sendTimer = 0;
+    this.sentAt = performance.now();
     const { held } = this.plane.neurons;
     if (this.grabbed && held) this.handlers.onMove?.(held.id, [held.x, held.y]);
   }
@@ -133,10 +133,10 @@ export class PlanePointer {
     this.plane.change();
   }
 
-  /** Lets go of whatever is held; a neuron's last place is told first. */
+  /** Ends a drag or a brush stroke. The last position of a neuron is sent first. */
   stop() {
     if (this.grabbed?.moved) {
-      this.tell();
+      this.sendMove();
       this.plane.neurons.release();
       this.handlers.onRelease?.();
     } else if (this.grabbed) {
@@ -147,8 +147,8 @@ export class PlanePointer {
     this.showCursor();
   }
 
-  /** Lets go without a word: what was held is no longer there. */
-  forget() {
+  /** Ends a drag or a brush stroke without a message, because the neuron or the data no longer exists. */
+  cancel() {
     if (this.painting) clearInterval(this.painting.timer);
     this.grabbed = this.painting = this.hovered = null;
     this.keysHeld = false;
@@ -167,7 +167,7 @@ export class PlanePointer {
     this.handlers.onAdd?.(this.plane.view.toData(...this.at));
   }
 
-  /** A batch of points scattered around the way that the pointer went since the last one. */
+  /** Paints a batch of points, scattered around the path of the pointer since the last batch. */
   paint() {
     const { view, samples } = this.plane;
     const { last } = this.painting;
@@ -178,14 +178,14 @@ export class PlanePointer {
       const distance = this.brush * Math.sqrt(-2 * Math.log(1 - Math.random()));
       const angle = 2 * Math.PI * Math.random();
       points.push([x + distance * Math.cos(angle), y + distance * Math.sin(angle)]);
-      samples.flash(...points[n], performance.now(), true); // seen at once, not when the server answers
+      samples.flash(...points[n], performance.now(), true); // shown before the server confirms
     }
     this.painting.last = this.at;
     this.handlers.onPaint?.(points);
     this.plane.change();
   }
 
-  /** The neuron at a pixel: nearest center, else a circle's line, else an arrowhead; {id, x, y, away} or null. */
+  /** The neuron at a pixel: the nearest center, otherwise a circle, otherwise an arrow; {id, x, y, isArrow} or null. */
   find([px, py], near) {
     const { view, neurons, arrows } = this.plane;
     let best = null;
@@ -195,19 +195,19 @@ export class PlanePointer {
       const distance = Math.hypot(view.x(x) - px, view.y(y) - py);
       const line = near / 2 >= Math.abs(distance - radiusOf(view, neurons, i)) ? near + distance : Infinity;
       const score = distance <= near ? distance : line;
-      if (score < least) [best, least] = [{ id: neurons.ids[i], x, y, away: false }, score];
+      if (score < least) [best, least] = [{ id: neurons.ids[i], x, y, isArrow: false }, score];
     }
     for (const arrow of arrows) {
       const distance = Math.hypot(arrow.x - px, arrow.y - py);
       if (distance > near || distance >= least) continue;
-      [best, least] = [{ id: neurons.ids[arrow.index], x: 0, y: 0, away: true }, distance];
+      [best, least] = [{ id: neurons.ids[arrow.index], x: 0, y: 0, isArrow: true }, distance];
     }
     return best;
   }
 
-  look(id) {
+  inspect(id) {
     this.plane.select(id);
-    this.handlers.onLook?.(id);
+    this.handlers.onInspect?.(id);
   }
 
   showCursor() {
@@ -216,7 +216,7 @@ export class PlanePointer {
   }
 
   keyDown(event) {
-    const act = chosenBy(event) ? () => this.selectNext(chosenBy(event)) : this.keyAction(event);
+    const act = bracketStep(event) ? () => this.selectNext(bracketStep(event)) : this.keyAction(event);
     if (!act) return;
     event.preventDefault();
     event.stopPropagation();
@@ -224,10 +224,10 @@ export class PlanePointer {
     this.plane.change();
   }
 
-  /** Brackets choose from anywhere but a text field. The plane then has the focus: arrows move what was chosen. */
-  keyElsewhere(event) {
+  /** Brackets select a neuron from anywhere except text fields. The plane gets the focus, for the arrow keys. */
+  pageKeyDown(event) {
     const { target } = event;
-    const step = chosenBy(event);
+    const step = bracketStep(event);
     if (!step || event.defaultPrevented || !this.canvas.clientWidth || document.querySelector("dialog[open]")) return;
     if (target.isContentEditable || target.matches?.("select, textarea, input:not([type=range])")) return;
     event.preventDefault();
@@ -240,12 +240,12 @@ export class PlanePointer {
     const { plane, handlers } = this;
     const { selected } = plane;
     const once = (act) => (event.repeat ? () => {} : act);
-    if (event.key === "+" || event.key === "=") return once(() => handlers.onAdd?.()); // the server finds a place
-    if (event.key === "Escape" && selected !== null) return () => this.look(null);
+    if (event.key === "+" || event.key === "=") return once(() => handlers.onAdd?.()); // the server chooses the center
+    if (event.key === "Escape" && selected !== null) return () => this.inspect(null);
     if (plane.neurons.indexOf(selected) < 0) return null;
     if (event.key === "Delete" || event.key === "Backspace") return once(() => this.remove(selected));
-    const way = ARROWS[event.key];
-    return way ? () => this.nudge(selected, way, event.shiftKey ? 0.05 : 0.01) : null;
+    const direction = ARROWS[event.key];
+    return direction ? () => this.nudge(selected, direction, event.shiftKey ? 0.05 : 0.01) : null;
   }
 
   selectNext(step) {
@@ -253,12 +253,12 @@ export class PlanePointer {
     if (!neurons.count) return;
     const at = neurons.indexOf(selected);
     const next = at < 0 ? (step > 0 ? 0 : neurons.count - 1) : (at + step + neurons.count) % neurons.count;
-    this.look(neurons.ids[next]);
+    this.inspect(neurons.ids[next]);
   }
 
   remove(id) {
     this.handlers.onRemove?.(id);
-    this.look(null);
+    this.inspect(null);
   }
 
   nudge(id, [dx, dy], part) {
@@ -288,7 +288,7 @@ export class PlanePointer {
     this.plane.change();
   }
 
-  /** The brush as a circle of two standard deviations. */
+  /** Draws the brush as a circle of two standard deviations. */
   draw(context, theme) {
     if (this.tool !== "paint" || !this.at) return;
     context.strokeStyle = theme.marked;
@@ -301,8 +301,8 @@ export class PlanePointer {
   }
 }
 
-/** The way that a bracket goes among the neurons, or 0. Many keyboards have them on Alt, or on Ctrl and Alt. */
-function chosenBy({ key, ctrlKey, altKey, metaKey }) {
+/** 1 or -1 for a bracket key, otherwise 0. Many keyboards need Alt, or Ctrl and Alt, for brackets. */
+function bracketStep({ key, ctrlKey, altKey, metaKey }) {
   const step = { "[": -1, "]": 1 }[key] ?? 0;
   return metaKey || (ctrlKey && !altKey) ? 0 : step;
 }

@@ -1,25 +1,25 @@
-// The data's points as soft dots, drawn once into a picture of their own and copied from there.
+// The points of the data as soft dots. They are drawn once into a separate canvas.
 
 import { toRGB } from "./canvas_theme.js";
 
-const MOST = 20_000;
+const MAX_POINTS = 20_000;
 const DOT = 1.7; // radius in CSS pixels
-const PARTS = 4; // a dot may lie at so many places within a pixel, each way
+const PARTS = 4; // subpixel positions of a dot in each direction
 
 export class PointLayer {
   constructor() {
     this.canvas = document.createElement("canvas");
     this.points = new Float64Array(0);
     this.painted = new Uint8Array(0);
-    this.drawn = null; // what the canvas shows: its view, and how many of the points
+    this.drawn = null; // the view and the number of points that the canvas shows
   }
 
-  /** All points, or those that follow the `first` ones that are here already. */
+  /** Sets all points, or those from index `first`. */
   setPoints({ first = 0, points, painted }) {
-    if (first > this.count) return; // some between never came: without them these would be at the wrong place
+    if (first > this.count) return; // points before these are missing
     const known = { points: this.points, painted: this.painted };
-    this.points = joined(known.points, 2 * first, points, 2 * MOST);
-    this.painted = joined(known.painted, first, painted, MOST);
+    this.points = appended(known.points, 2 * first, points, 2 * MAX_POINTS);
+    this.painted = appended(known.painted, first, painted, MAX_POINTS);
     if (!continues(known.points, this.points) || !continues(known.painted, this.painted)) this.drawn = null;
   }
 
@@ -27,15 +27,15 @@ export class PointLayer {
     return this.points.length / 2;
   }
 
-  /** Other colours: everything is drawn again. */
-  forget() {
+  /** Draws everything again, in new colours. */
+  redraw() {
     this.drawn = null;
   }
 
   draw(context, view, theme) {
     if (!this.count) return;
     const settled = this.drawn && this.drawn.version === view.version;
-    // While the view glides the old picture is stretched: dots of a slightly wrong size, but 60 frames a second
+    // During an animation the old canvas is scaled. Dots have slightly wrong sizes, but it is fast.
     if (!this.drawn || (!settled && !view.moving)) this.begin(view, theme);
     if (this.drawn.count < this.count) this.continue();
     const { scale, middle, width, height } = this.drawn;
@@ -53,31 +53,31 @@ export class PointLayer {
     const colours = [toRGB(theme.muted), toRGB(theme.marked)];
     const opacity = pointOpacity(this.count, theme);
     const opacities = [opacity, Math.min(1, 1.5 * opacity)];
-    const look = { dots: makeDots(DOT * ratio), colours, opacities };
-    this.drawn = { width, height, ratio, scale, version, middle: view.middle.slice(), image, look, count: 0 };
+    const style = { dots: makeDots(DOT * ratio), colours, opacities };
+    this.drawn = { width, height, ratio, scale, version, middle: view.middle.slice(), image, style, count: 0 };
   }
 
-  /** Draws only what came after: painting adds a few points to thousands, many times a second. */
+  /** Draws only new points: painting adds a few points to thousands, many times per second. */
   continue() {
-    const { width, height, ratio, scale, middle, image, look, count: first } = this.drawn;
+    const { width, height, ratio, scale, middle, image, style, count: first } = this.drawn;
     for (let n = first; n < this.count; n++) {
       const x = (width / 2 + (this.points[2 * n] - middle[0]) * scale) * ratio;
       const y = (height / 2 - (this.points[2 * n + 1] - middle[1]) * scale) * ratio;
       const kind = this.painted[n] ? 1 : 0;
-      stamp(image, look.dots, x, y, look.colours[kind], look.opacities[kind]);
+      stamp(image, style.dots, x, y, style.colours[kind], style.opacities[kind]);
     }
     this.canvas.getContext("2d").putImageData(image, 0, 0);
     this.drawn.count = this.count;
   }
 }
 
-/** Many points are fainter each, so that density can be seen. */
+/** The more points, the fainter each, so that density is visible. */
 export function pointOpacity(count, theme) {
   const opacity = Math.max(0.22, Math.min(0.75, 0.75 - 0.16 * Math.log10(Math.max(count, 1) / 300)));
   return theme.dark ? opacity * 0.9 : opacity;
 }
 
-/** How much a soft dot covers of each pixel around it, for each place of its middle within a pixel. */
+/** The coverage of the pixels around a soft dot, for each subpixel position of its middle. */
 function makeDots(radius) {
   const reach = Math.ceil(radius + 1);
   const side = 2 * reach + 1;
@@ -92,7 +92,7 @@ function makeDots(radius) {
   return { masks, reach, side };
 }
 
-/** One dot over what is there. By hand: 20,000 calls of drawImage take ten times as long where no GPU helps. */
+/** Blends one dot over the image. Without a GPU this is ten times as fast as drawImage. */
 function stamp({ data, width, height }, { masks, reach, side }, x, y, colour, opacity) {
   const column = Math.floor(x);
   const row = Math.floor(y);
@@ -113,15 +113,15 @@ function stamp({ data, width, height }, { masks, reach, side }, x, y, colour, op
   }
 }
 
-/** The first `kept` numbers of one array, then another; `most` at most. */
-function joined(before, kept, after, most) {
+/** The first `kept` numbers of one array, followed by another, at most `most` numbers. */
+function appended(before, kept, after, most) {
   const all = new before.constructor(Math.min(kept + after.length, most));
   all.set(before.subarray(0, kept));
   all.set(after.subarray(0, all.length - kept), kept);
   return all;
 }
 
-/** Whether `after` begins with all that `before` is. */
+/** Whether `after` starts with `before`. */
 function continues(before, after) {
   if (after.length < before.length) return false;
   for (let k = 0; k < before.length; k++) if (before[k] !== after[k]) return false;

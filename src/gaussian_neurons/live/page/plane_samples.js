@@ -1,10 +1,10 @@
-// Samples as they arrive: gentle flashes, the one called x that the surface is about, and the recent ones.
+// Arriving samples: short flashes, the current sample x, and the recent ones for the surface.
 
 const FLASH = 650; // ms
-const MOST_FLASHES = 200;
-const FLASHES_A_FRAME = 9; // of thousands of samples a second some are enough to see
-const HOLD = 400; // ms that x stays x at least: 2.5 changes a second do not flicker
-const HOLD_CALM = 1200;
+const MAX_FLASHES = 200;
+const FLASHES_PER_FRAME = 9;
+const HOLD = 400; // ms between two changes of x, to avoid flicker
+const HOLD_REDUCED = 1200;
 const RECENT = 60;
 
 export class Samples {
@@ -16,19 +16,19 @@ export class Samples {
   clear() {
     this.seen = -1;
     this.newest = null;
-    this.current = null; // [x, y]: the sample x
-    this.changed = -Infinity; // when it became so
-    this.recent = new Float64Array(0); // x, y, ... as the surface uses them
+    this.current = null; // [x, y] of x
+    this.changed = -Infinity; // time of its last change
+    this.recent = new Float64Array(0); // x, y, ..., for the surface
     this.latest = new Float64Array(0);
-    this.flashes = []; // a ring of {x, y, at, painted}
+    this.flashes = []; // ring buffer of {x, y, at, painted}
     this.next = 0;
     this.version++;
     this.waiting = false;
     this.until = 0;
   }
 
-  /** Samples newer than those of the last frame flash, wherever the frame begins to count. */
-  setFrame({ samples, seen }, now, calm) {
+  /** Takes a frame. Samples that are newer than the last frame flash. */
+  setFrame({ samples, seen }, now, reduced) {
     if (seen < this.seen) this.clear();
     const count = samples.length / 2;
     const first = this.seen < 0;
@@ -36,22 +36,22 @@ export class Samples {
     this.seen = seen;
     if (!fresh) return;
     this.newest = [samples[2 * count - 2], samples[2 * count - 1]];
-    this.latest = joined(this.latest, samples.subarray(2 * (count - fresh)));
+    this.latest = appended(this.latest, samples.subarray(2 * (count - fresh)));
     this.waiting = true;
-    const flashing = calm || first ? 0 : Math.min(fresh, FLASHES_A_FRAME);
+    const flashing = reduced || first ? 0 : Math.min(fresh, FLASHES_PER_FRAME);
     for (let n = count - flashing; n < count; n++) this.flash(samples[2 * n], samples[2 * n + 1], now, false);
   }
 
   flash(x, y, at, painted) {
     const flash = this.flashes[this.next] ?? (this.flashes[this.next] = {});
     Object.assign(flash, { x, y, at, painted });
-    this.next = (this.next + 1) % MOST_FLASHES;
+    this.next = (this.next + 1) % MAX_FLASHES;
     this.until = at + FLASH;
   }
 
-  /** Lets x become the newest sample when it has stood long enough; whether there is more to come. */
-  step(now, calm) {
-    if (this.waiting && now - this.changed >= (calm ? HOLD_CALM : HOLD)) {
+  /** Changes x to the newest sample after HOLD. Returns whether more changes follow. */
+  step(now, reduced) {
+    if (this.waiting && now - this.changed >= (reduced ? HOLD_REDUCED : HOLD)) {
       this.current = this.newest;
       this.recent = this.latest;
       this.changed = now;
@@ -77,19 +77,19 @@ export class Samples {
     context.globalAlpha = 1;
   }
 
-  /** x itself: a ring and a cross, with its name where nothing else is written. */
-  drawCurrent(context, view, theme, now, taken) {
+  /** Draws x as a ring and a cross, with its name at a free corner. */
+  drawCurrent(context, view, theme, now, occupied) {
     if (!this.current) return;
     const x = view.x(this.current[0]);
     const y = view.y(this.current[1]);
-    const young = Math.max(0, 1 - (now - this.changed) / 300);
+    const fresh = Math.max(0, 1 - (now - this.changed) / 300);
     context.lineCap = "round";
     for (const [colour, width] of [[theme.card, 5], [theme.ink, 1.75]]) {
       context.strokeStyle = colour;
       context.lineWidth = width;
       context.globalAlpha = colour === theme.card ? 0.75 : 1;
       context.beginPath();
-      context.arc(x, y, 8 + 4 * young * young, 0, 2 * Math.PI);
+      context.arc(x, y, 8 + 4 * fresh * fresh, 0, 2 * Math.PI);
       context.moveTo(x - 3.5, y);
       context.lineTo(x + 3.5, y);
       context.moveTo(x, y - 3.5);
@@ -97,7 +97,7 @@ export class Samples {
       context.stroke();
     }
     context.globalAlpha = 1;
-    const [nameX, nameY] = freeCorner(x, y, taken);
+    const [nameX, nameY] = freeCorner(x, y, occupied);
     context.font = `italic 600 16px Georgia, "Times New Roman", serif`;
     context.textAlign = "center";
     context.textBaseline = "middle";
@@ -109,17 +109,17 @@ export class Samples {
   }
 }
 
-/** The corner around (x, y) that is farthest from what stands there already; up to the right where all are free. */
-export function freeCorner(x, y, taken) {
-  const room = (place) => {
-    return Math.min(24, ...taken.map((other) => Math.hypot(other[0] - place[0], other[1] - place[1])));
+/** The corner around (x, y) with the largest distance from occupied pixels; the upper right one if all are free. */
+export function freeCorner(x, y, occupied) {
+  const clearance = (place) => {
+    return Math.min(24, ...occupied.map((other) => Math.hypot(other[0] - place[0], other[1] - place[1])));
   };
   const corners = [[1, -1], [-1, -1], [1, 1], [-1, 1]].map(([right, down]) => [x + 15 * right, y + 10 * down]);
-  return corners.reduce((best, place) => (room(place) > room(best) + 1 ? place : best));
+  return corners.reduce((best, place) => (clearance(place) > clearance(best) + 1 ? place : best));
 }
 
-/** The last of both together. */
-function joined(old, fresh) {
+/** The last RECENT samples of both. */
+function appended(old, fresh) {
   const all = new Float64Array(old.length + fresh.length);
   all.set(old);
   all.set(fresh, old.length);

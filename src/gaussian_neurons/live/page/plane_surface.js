@@ -1,4 +1,4 @@
-// The surface of F underneath the plane: a heat map that glides from sample to sample, contours, the lowest place.
+// The surface of F below the plane: an animated heat map, contours, and the lowest position.
 
 import { LIGHT } from "./canvas_theme.js";
 import { contours } from "./contours.js";
@@ -6,8 +6,8 @@ import { STEPS, heatColour, heatScale, heatStep, heatTable } from "./heat.js";
 import { niceStep, subscript } from "./numbers.js";
 import { costWithout, lowest, strongest, surface } from "./surface.js";
 
-const MOST = 96; // places along the longer side
-const FEWER = 64; // of MANY neurons
+const CELLS = 96; // along the longer side
+const FEWER_CELLS = 64; // with MANY neurons
 const MANY = 100;
 const GLIDE = { sample: 80, recent: 260 }; // ms
 const LEVELS = 9;
@@ -19,12 +19,12 @@ export class SurfaceLayer {
   constructor() {
     this.mode = "off";
     this.canvas = document.createElement("canvas");
-    this.forget();
+    this.clear();
   }
 
   setMode(mode) {
     this.mode = mode;
-    this.forget();
+    this.clear();
   }
 
   setTheme(theme) {
@@ -33,18 +33,18 @@ export class SurfaceLayer {
     this.painted = false;
   }
 
-  forget() {
+  clear() {
     this.key = "";
     this.goal = this.values = null;
-    this.neuron = null; // id of the neuron whose surface this is
+    this.neuron = null; // number of the neuron of this surface
     this.moving = this.painted = false;
   }
 
-  /** Works out the surface anew if anything that it depends on has changed. */
+  /** Computes the surface again if anything that it depends on has changed. */
   update({ view, neurons, samples, selected, lambda }) {
     const places = this.mode === "recent" ? samples.recent : samples.current;
     if (this.mode === "off" || !places?.length || !neurons.count) {
-      if (this.values) this.forget();
+      if (this.values) this.clear();
       return;
     }
     const key = `${view.version} ${neurons.version} ${samples.version} ${selected} ${lambda}`;
@@ -53,21 +53,21 @@ export class SurfaceLayer {
     const chosen = neurons.indexOf(selected);
     const index = chosen >= 0 ? chosen : this.choose(neurons, places);
     const box = view.box();
-    const jump = !this.values || this.seen !== view.version;
-    this.seen = view.version;
+    const jump = !this.values || this.viewVersion !== view.version;
+    this.viewVersion = view.version;
     this.neuron = neurons.ids[index];
-    this.place(box, neurons.count > MANY ? FEWER : MOST);
+    this.setGrid(box, neurons.count > MANY ? FEWER_CELLS : CELLS);
     const { nx, ny } = this;
     const { targets, widths } = neurons;
     this.goalRest = costWithout(targets, widths, index, places, lambda);
     this.goal = surface(targets, widths, index, places, lambda, box, nx, ny, this.goal, this.goalRest);
     this.level = niceStep(spread(this.goal), LEVELS);
-    if (jump) this.arrive();
+    if (jump) this.finish();
     this.moving = true;
   }
 
-  /** A grid of about square cells; a grid of another shape starts anew. */
-  place(box, most) {
+  /** Sets a grid of about square cells. A new shape discards the old values. */
+  setGrid(box, most) {
     const [wide, high] = [box[2] - box[0], box[3] - box[1]];
     const nx = Math.max(8, Math.round(wide >= high ? most : (most * wide) / high));
     const ny = Math.max(8, Math.round(wide >= high ? (most * high) / wide : most));
@@ -81,8 +81,8 @@ export class SurfaceLayer {
   }
 
   /**
-   * Where none is selected: who responds most to x, or, to recent ones, who does in most cases. It is kept as long as
-   * it is there, and for recent ones learned: a map that is about another neuron each time cannot be read.
+   * The neuron if none is selected: the one with the strongest response to x, or to most of the recent samples. It
+   * stays until it is removed, or, with recent samples, no longer learned: the map should not change its neuron often.
    */
   choose(neurons, places) {
     const before = neurons.indexOf(this.neuron);
@@ -96,28 +96,28 @@ export class SurfaceLayer {
     return [...wins].reduce((best, win) => (win[1] > best[1] ? win : best))[0];
   }
 
-  arrive() {
+  finish() {
     this.values = this.goal.slice();
     this.rest = this.goalRest;
     this.painted = false;
   }
 
-  /** One step of the glide toward the goal; false once there. */
-  step(passed, calm) {
+  /** Advances the animation. Returns false when it ends. */
+  step(elapsed, reduced) {
     if (!this.moving || !this.goal) return false;
-    if (!this.values || calm) this.arrive();
+    if (!this.values || reduced) this.finish();
     const { values, goal } = this;
-    const part = 1 - Math.exp(-passed / GLIDE[this.mode]);
+    const part = 1 - Math.exp(-elapsed / GLIDE[this.mode]);
     let farthest = Math.abs(this.goalRest - this.rest);
     for (let k = 0; k < values.length; k++) {
-      const way = goal[k] - values[k];
-      farthest = Math.max(farthest, way < 0 ? -way : way);
-      values[k] += way * part;
+      const distance = goal[k] - values[k];
+      farthest = Math.max(farthest, Math.abs(distance));
+      values[k] += distance * part;
     }
     this.rest += (this.goalRest - this.rest) * part;
     this.painted = false;
     this.moving = farthest > 1e-3;
-    if (!this.moving) this.arrive();
+    if (!this.moving) this.finish();
     return this.moving;
   }
 
@@ -139,7 +139,7 @@ export class SurfaceLayer {
     const { rest, down, up } = this.scale;
     const middle = (STEPS - 1) / 2;
     for (let row = 0; row < ny; row++) {
-      const to = (ny - 1 - row) * nx; // the grid goes up, images go down
+      const to = (ny - 1 - row) * nx; // rows of the grid go up, rows of images go down
       for (let column = 0; column < nx; column++) {
         const away = values[row * nx + column] - rest;
         pixels[to + column] = table[(middle + away * (away < 0 ? down : up) + 0.5) | 0];
@@ -159,10 +159,10 @@ export class SurfaceLayer {
     context.drawImage(this.canvas, 0, 0, view.width, view.height);
     context.strokeStyle = this.theme.ink;
     context.globalAlpha = this.theme.dark ? 0.26 : 0.22;
-    context.lineWidth = 1 / view.ratio; // a hairline: the cheapest there is
+    context.lineWidth = 1 / view.ratio; // the fastest line
     context.lineCap = "butt";
     context.beginPath();
-    this.eachLine(view, (x0, y0, x1, y1) => {
+    this.eachSegment(view, (x0, y0, x1, y1) => {
       context.moveTo(x0, y0);
       context.lineTo(x1, y1);
     });
@@ -170,16 +170,16 @@ export class SurfaceLayer {
     context.globalAlpha = 1;
   }
 
-  /** Calls piece(x0, y0, x1, y1), in pixels, for each piece of the contour lines. */
-  eachLine(view, piece) {
+  /** Calls segment(x0, y0, x1, y1), in pixels, for each segment of the contour lines. */
+  eachSegment(view, segment) {
     if (!this.shown) return;
     const [across, up] = [view.width / this.nx, view.height / this.ny];
     contours(this.values, this.nx, this.ny, this.level, (x0, y0, x1, y1) => {
-      piece((x0 + 0.5) * across, view.height - (y0 + 0.5) * up, (x1 + 0.5) * across, view.height - (y1 + 0.5) * up);
+      segment((x0 + 0.5) * across, view.height - (y0 + 0.5) * up, (x1 + 0.5) * across, view.height - (y1 + 0.5) * up);
     });
   }
 
-  /** The heat map in the light colours as a data URI, for pictures; null where none is shown. */
+  /** The heat map in the light theme as a data URI, for saved pictures; null if none is shown. */
   lightImage() {
     if (!this.shown || !this.painted) return null;
     const canvas = document.createElement("canvas");
@@ -192,7 +192,7 @@ export class SurfaceLayer {
     return canvas.toDataURL("image/png");
   }
 
-  /** Where F is lowest: [x, y] in data units, or null where that is not within the view. */
+  /** The position with the lowest F: [x, y] in data units, or null if it is not in the view. */
   lowestPlace() {
     const at = this.shown ? lowest(this.values, this.nx, this.ny) : null;
     if (!at) return null;
@@ -200,7 +200,7 @@ export class SurfaceLayer {
     return [x0 + ((at[0] + 0.5) / this.nx) * (x1 - x0), y0 + ((at[1] + 0.5) / this.ny) * (y1 - y0)];
   }
 
-  /** A star at the lowest place, so large that a neuron which has come there is seen within. */
+  /** A star at the lowest position, larger than the center of a neuron. */
   drawLowest(context, view) {
     const place = this.lowestPlace();
     if (!place) return;
@@ -213,7 +213,7 @@ export class SurfaceLayer {
     context.fill();
   }
 
-  /** What a colour bar shows, from its top: colours, numbers [text, part of the way down], the name; or null. */
+  /** The colour bar from its top: colours, numbers [text, relative position], the name; null without a surface. */
   bar(theme = this.theme) {
     if (!this.shown || !this.painted) return null;
     const { least, most, rest, scale } = this;
@@ -224,7 +224,7 @@ export class SurfaceLayer {
     });
     const number = (value) => value.toFixed(span > 20 ? 0 : span > 2 ? 1 : 2).replace("-", "−");
     const numbers = [[number(most), 0], [number(least), 1]];
-    const far = (most - rest) / span; // F far away from everything
+    const far = (most - rest) / span; // F at a large distance
     if (far > 0.2 && far < 0.8) numbers.push([number(rest), far]);
     return { colours, numbers, name: `F(μ${subscript(this.neuron)})` };
   }

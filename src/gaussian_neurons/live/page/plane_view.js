@@ -1,46 +1,47 @@
-// Which part of the plane is seen: data to pixels and back, and the view's calm growth around learned neurons.
+// The visible part of the plane: data to pixels and back. The view grows slowly to include learned neurons.
 
-const ROOM = 0.14; // around the domain, as a part of its sides
-const FARTHEST = 2; // a neuron so many domains away from the middle is left to an arrowhead
-const GROWING = 260; // ms in which the view goes most of its way
-const SHRINK_BELOW = 0.7; // the view is let go only where it is much too large
+const MARGIN = 0.14; // around the domain, as a part of its sides
+const MAX_DISTANCE = 2; // from the middle, in domains: neurons farther away get an arrow
+const GLIDE = 260; // ms, time constant of the animation
+const SHRINK_BELOW = 0.7; // part of the view that must be enough before it shrinks
 
 export class View {
   constructor() {
     this.width = this.height = 1;
     this.ratio = 1;
     this.domain = [0, 0, 1, 1];
-    this.goal = [0, 0, 1, 1]; // what must be seen
+    this.goal = [0, 0, 1, 1]; // the box to show
     this.middle = [0.5, 0.5];
-    this.scale = 1; // pixels for each unit
-    this.version = 0; // counts changes of what is seen
+    this.scale = 1; // pixels per unit
+    this.version = 0; // counts changes of the view
     this.moving = false;
   }
 
   setSize(width, height, ratio) {
     Object.assign(this, { width, height, ratio });
-    this.arrive();
+    this.finish();
   }
 
-  /** A new domain is shown at once. */
+  /** Shows a new domain, without animation. */
   setDomain(domain) {
     this.domain = domain.slice();
-    this.goal = this.home();
-    this.arrive();
+    this.goal = this.domainBox();
+    this.finish();
   }
 
-  home() {
+  /** The domain with its margin. */
+  domainBox() {
     const [x0, y0, x1, y1] = this.domain;
-    const room = ROOM * Math.max(x1 - x0, y1 - y0, 1e-9);
-    return [x0 - room, y0 - room, x1 + room, y1 + room];
+    const margin = MARGIN * Math.max(x1 - x0, y1 - y0, 1e-9);
+    return [x0 - margin, y0 - margin, x1 + margin, y1 + margin];
   }
 
-  /** Asks for room for the learned neurons: grows at once, shrinks only when far too large. */
-  keep(neurons) {
-    const need = this.home();
+  /** Sets the goal to include the learned neurons. It grows at once and shrinks only if it is much too large. */
+  fit(neurons) {
+    const need = this.domainBox();
     const [hx0, hy0, hx1, hy1] = need;
     const [mx, my] = [(hx0 + hx1) / 2, (hy0 + hy1) / 2];
-    const reach = FARTHEST * Math.max(hx1 - hx0, hy1 - hy0);
+    const reach = MAX_DISTANCE * Math.max(hx1 - hx0, hy1 - hy0);
     const edge = 0.06 * Math.max(hx1 - hx0, hy1 - hy0);
     for (let i = 0; i < neurons.count; i++) {
       const x = neurons.targets[2 * i];
@@ -59,28 +60,28 @@ export class View {
     this.moving = true;
   }
 
-  wanted() {
+  target() {
     const [x0, y0, x1, y1] = this.goal;
     const scale = Math.min(this.width / (x1 - x0), this.height / (y1 - y0));
     return { x: (x0 + x1) / 2, y: (y0 + y1) / 2, scale };
   }
 
-  arrive() {
-    const { x, y, scale } = this.wanted();
+  finish() {
+    const { x, y, scale } = this.target();
     this.middle = [x, y];
     this.scale = scale;
     this.moving = false;
     this.version++;
   }
 
-  /** One step of the way to the goal; false once there. */
-  step(passed) {
+  /** Advances the animation. Returns false when it ends. */
+  step(elapsed) {
     if (!this.moving) return false;
-    const { x, y, scale } = this.wanted();
-    const part = 1 - Math.exp(-passed / GROWING);
+    const { x, y, scale } = this.target();
+    const part = 1 - Math.exp(-elapsed / GLIDE);
     const pixels = Math.hypot(x - this.middle[0], y - this.middle[1]) * scale;
     if (Math.abs(Math.log(scale / this.scale)) < 1e-3 && pixels < 0.5) {
-      this.arrive();
+      this.finish();
       return false;
     }
     this.scale *= (scale / this.scale) ** part;
@@ -95,14 +96,14 @@ export class View {
   }
 
   y(value) {
-    return this.height / 2 - (value - this.middle[1]) * this.scale; // up is up
+    return this.height / 2 - (value - this.middle[1]) * this.scale; // y points up
   }
 
   toData(px, py) {
     return [this.middle[0] + (px - this.width / 2) / this.scale, this.middle[1] - (py - this.height / 2) / this.scale];
   }
 
-  /** [x0, y0, x1, y1] of all that is seen. */
+  /** [x0, y0, x1, y1] of the visible part. */
   box() {
     const halfWidth = this.width / 2 / this.scale;
     const halfHeight = this.height / 2 / this.scale;
@@ -110,7 +111,7 @@ export class View {
     return [x - halfWidth, y - halfHeight, x + halfWidth, y + halfHeight];
   }
 
-  /** The shorter side of what is seen, in data units: the measure of brushes and steps. */
+  /** The shorter side of the visible part, in data units. */
   extent() {
     return Math.min(this.width, this.height) / this.scale;
   }

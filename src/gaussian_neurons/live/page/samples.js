@@ -1,25 +1,25 @@
-// The strip of samples arriving: the newest comes in at the right, one by one, slow enough to be watched.
+// The strip of the newest samples. They enter one by one at the right, slowly enough to be seen.
 
-import { calm } from "./canvas_theme.js";
+import { reducedMotion } from "./canvas_theme.js";
 import { paint } from "./colours.js";
 
-const EVERY = 320; // ms between two arrivals: of a million a second some are enough to see what they look like
-const EVERY_CALM = 1500;
+const EVERY = 320; // ms between two samples; the others are not shown
+const EVERY_REDUCED = 1500;
 const SHOWN = 8;
 const GAP = 6; // px
 
 export class SampleStrip {
   constructor(canvas) {
     this.canvas = canvas;
-    this.nothing = document.querySelector("#no-samples");
+    this.emptyText = document.querySelector("#no-samples");
     this.context = canvas.getContext("2d");
     this.patchCanvas = document.createElement("canvas");
-    this.patches = []; // what is shown, newest last
-    this.seen = -1; // samples seen when the newest of them was
-    this.arrivedAt = -Infinity;
+    this.patches = []; // shown, newest last
+    this.seen = -1; // samples seen when the newest one was added
+    this.addedAt = -Infinity;
     this.changed = true;
     this.width = 0;
-    // Sizes are read when they change only, not for every frame; at rest no frame may come.
+    // Reading the size for every frame is slow. The redraw is needed because no frames arrive during a pause.
     new ResizeObserver(([entry]) => {
       if (entry.contentRect.width === this.width) return;
       this.width = entry.contentRect.width;
@@ -28,36 +28,36 @@ export class SampleStrip {
     }).observe(canvas);
   }
 
-  /** Colours have changed: they are read again for the next picture. */
-  forgetColours() {
+  /** Reads the colours again before the next drawing. */
+  resetColours() {
     this.colours = null;
     this.changed = true;
   }
 
   show(frame, patch, now) {
     const isEmpty = frame.state === "paused" && frame.seen === 0;
-    if (this.nothing.hidden === isEmpty) this.nothing.hidden = !isEmpty;
+    if (this.emptyText.hidden === isEmpty) this.emptyText.hidden = !isEmpty;
     if (!this.width || !frame.samples) return;
     this.patch = patch;
     this.take(frame, patch, now);
     if (this.changed) this.draw(patch);
   }
 
-  /** Few new ones are all shown; of many the newest comes in alone, and the others move up by one. */
+  /** Adds all new samples if they are few, otherwise only the newest. */
   take(frame, patch, now) {
     const size = patch.reduce((product, side) => product * side, 1);
-    const here = frame.samples.length / size;
+    const count = frame.samples.length / size;
     const isNew = frame.generation !== this.generation || frame.seen < this.seen;
-    if (isNew) Object.assign(this, { generation: frame.generation, patches: [], seen: -1, arrivedAt: -Infinity });
+    if (isNew) Object.assign(this, { generation: frame.generation, patches: [], seen: -1, addedAt: -Infinity });
     const many = frame.seen - this.seen > SHOWN;
-    if (frame.seen === this.seen || now - this.arrivedAt < (calm() ? EVERY_CALM : EVERY)) return;
+    if (frame.seen === this.seen || now - this.addedAt < (reducedMotion() ? EVERY_REDUCED : EVERY)) return;
     const fresh = this.patches.length < SHOWN ? SHOWN : many ? 1 : frame.seen - this.seen;
-    for (let at = Math.max(0, here - fresh); at < here; at++) {
+    for (let at = Math.max(0, count - fresh); at < count; at++) {
       this.patches.push(frame.samples.slice(at * size, (at + 1) * size));
     }
     this.patches = this.patches.slice(-SHOWN);
     this.seen = frame.seen;
-    this.arrivedAt = now;
+    this.addedAt = now;
     this.changed = true;
   }
 
@@ -78,7 +78,7 @@ export class SampleStrip {
       const left = 1 + (empty + k) * (across + 2 + gap);
       const newest = k === this.patches.length - 1;
       this.fill(u1, patch);
-      // An edge around each: black ones are seen on a dark page, white ones on a light one.
+      // The edge separates black patches from a dark page and white ones from a light page.
       context.fillStyle = newest ? this.colours.newest : this.colours.edge;
       const edge = newest ? 2 : 1;
       context.fillRect(left - edge + 1, 2 - edge, across + 2 * edge, down + 2 * edge);
@@ -86,7 +86,7 @@ export class SampleStrip {
     });
   }
 
-  /** One patch in its own pixels, to be drawn larger. */
+  /** Draws one patch in its own resolution, to be enlarged. */
   fill(u1, [height, width, channels]) {
     if (this.patchCanvas.width !== width || this.patchCanvas.height !== height || !this.image) {
       this.patchCanvas.width = width;

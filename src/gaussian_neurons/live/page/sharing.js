@@ -1,12 +1,12 @@
-// Copying links, saving pictures, the run as a Python script, and the page's dialogs.
+// Copying links, saving pictures, showing the Python script, and dialogs.
 
 import * as pictures from "./pictures.js";
 
 const find = (selector) => document.querySelector(selector);
 const PICTURE_SCALE = 2;
 
-/** Copies text, also where the browser has no clipboard for us (a page that is not served securely). */
-async function copy(text) {
+/** Copies text, also without the clipboard API, which needs a secure page. */
+async function copyText(text) {
   try {
     await navigator.clipboard.writeText(text);
     return true;
@@ -18,7 +18,7 @@ async function copy(text) {
 function copyBySelecting(text) {
   const area = document.createElement("textarea");
   area.value = text;
-  area.className = "unseen";
+  area.className = "offscreen";
   (document.querySelector("dialog[open]") ?? document.body).append(area);
   area.select();
   const copied = document.execCommand("copy");
@@ -26,27 +26,27 @@ function copyBySelecting(text) {
   return copied;
 }
 
-/** page: {scene, frame, columns, plane, address} as they are when asked. */
+/** page: {scene, frame, columns, plane, address}, read when needed. */
 export class Sharing {
   constructor(page, connection, toasts) {
     this.page = page;
     this.toasts = toasts;
     find("#save-model").addEventListener("click", (event) => {
       if (connection.state === "open") return;
-      event.preventDefault(); // the browser would save its own error page, or nothing
-      toasts.show("The server cannot be reached, and it has the model: try again once it is back.", "error");
+      event.preventDefault(); // otherwise the browser saves its own error page
+      toasts.show("The model cannot be saved: the server is not connected. Try again when it is.", "error");
     });
-    find("#copy-link").addEventListener("click", () => this.copied(page.address.link(), "Link copied."));
-    find("#save-png").addEventListener("click", () => this.saving("png"));
-    find("#save-svg").addEventListener("click", () => this.saving("svg"));
+    find("#copy-link").addEventListener("click", () => this.copy(page.address.link(), "Link copied."));
+    find("#save-png").addEventListener("click", () => this.savePicture("png"));
+    find("#save-svg").addEventListener("click", () => this.savePicture("svg"));
     find("#show-script").addEventListener("click", () => this.showScript());
-    find("#copy-script").addEventListener("click", () => this.copied(find("#script").textContent, "Script copied."));
+    find("#copy-script").addEventListener("click", () => this.copy(find("#script").textContent, "Script copied."));
     this.closeMenuOutside(find("#save"));
   }
 
-  async copied(text, done) {
-    if (await copy(text)) this.toasts.show(done);
-    else this.toasts.show(`The browser does not let us copy. Here it is: ${text.slice(0, 600)}`, "error");
+  async copy(text, done) {
+    if (await copyText(text)) this.toasts.show(done);
+    else this.toasts.show(`The browser does not allow copying. Copy this text: ${text.slice(0, 600)}`, "error");
   }
 
   closeMenuOutside(menu) {
@@ -60,14 +60,14 @@ export class Sharing {
     });
   }
 
-  async saving(kind) {
+  async savePicture(kind) {
     const { frame, scene } = this.page;
-    if (!frame || !scene) return this.toasts.show("There is nothing to save yet: no sample has arrived.", "error");
+    if (!frame || !scene) return this.toasts.show("There is no picture to save yet. Try again when the neurons are shown.", "error");
     try {
       const name = `gaussian-neurons-${scene.setup.data}-seed${scene.setup.seed}-${Math.round(frame.seen)}.${kind}`;
       pictures.save(await this.picture(kind), name, kind === "png" ? "image/png" : "image/svg+xml");
     } catch (error) {
-      this.toasts.show(`The picture could not be made: ${error.message}`, "error");
+      this.toasts.show(`The picture cannot be saved: ${error.message}`, "error");
     }
   }
 
@@ -81,25 +81,25 @@ export class Sharing {
 
   async showScript() {
     try {
-      const answer = await fetch("/script.py");
-      if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
-      find("#script").textContent = await answer.text();
+      const response = await fetch("/script.py");
+      if (!response.ok) throw new Error(`the server returned status ${response.status}`);
+      find("#script").textContent = await response.text();
       find("#script-dialog").showModal();
     } catch (error) {
-      this.toasts.show(`The script could not be fetched: ${error.message}`, "error");
+      this.toasts.show(`The script cannot be loaded: ${error.message}`, "error");
     }
   }
 }
 
-/** Asks whether the link's settings should replace the run that others watch; onUse() if so. */
-export function ask(onUse) {
+/** Asks whether the link's settings should replace a run that is shown in other tabs; calls onUse() if so. */
+export function confirmLink(onUse) {
   const dialog = find("#question-dialog");
   dialog.onclose = () => dialog.returnValue === "use" && onUse();
   dialog.returnValue = "";
   if (!dialog.open) dialog.showModal();
 }
 
-/** A click beside a dialog closes it. */
+/** A click outside a dialog closes it. */
 export function closeDialogsOutside() {
   for (const dialog of document.querySelectorAll("dialog")) {
     dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());

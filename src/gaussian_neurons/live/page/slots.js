@@ -1,46 +1,47 @@
-// Which filter stands where. A removed one leaves its place empty, so that no other moves under the pointer. No DOM.
+// The slot of each filter in the grid. A removed filter leaves its slot empty, so that no other filter moves. No DOM.
 
 export class Slots {
   constructor() {
-    this.ids = []; // the neuron of each place, null where it is empty
+    this.ids = []; // the neuron in each slot, null if it is empty
     this.last = ""; // ids of the last frame
-    this.started = null; // with how many, where the next frame is of another start
-    this.closing = null; // how many places there are to be, once no more neurons are there
+    this.restartCount = null; // neurons at the start of a new trial, until its first frame arrives
+    this.shrinkCount = null; // slots to keep, once the number of neurons has decreased to it
   }
 
-  /** The next frame is of a start with so many: all stand in a row, with gaps where some were removed before we came. */
-  beginAnew(count) {
-    this.started = count;
+  /** Prepares for the first frame of a trial that started with `count` neurons. */
+  restart(count) {
+    this.restartCount = count;
   }
 
-  /** So many were asked for, which is fewer (null: it is not): where no more are there, gaps are closed. */
-  closeUp(count) {
-    this.closing = count;
+  /** Removes empty slots once at most `count` neurons are left; null: does not. */
+  shrinkTo(count) {
+    this.shrinkCount = count;
   }
 
-  /** Takes over a frame's neurons: newcomers fill the first gaps, then go to the end. True where any came or went. */
+  /** Takes the neurons of a frame. New ones fill the first empty slots. Returns whether anything changed. */
   take(ids) {
     const now = ids.join();
-    const closes = this.closing !== null && ids.length <= this.closing; // a frame from before may come first
-    if (now === this.last && this.started === null && !closes) return false;
+    const shrinks = this.shrinkCount !== null && ids.length <= this.shrinkCount; // an older frame may come first
+    if (now === this.last && this.restartCount === null && !shrinks) return false;
     this.last = now;
-    const here = new Set(ids);
-    if (this.started > ids.length) this.ids = Array.from({ length: this.started }, (_, k) => k + 1);
-    else if (this.started !== null) this.ids = [];
-    this.started = null;
-    this.ids = this.ids.map((id) => (here.has(id) ? id : null));
-    if (closes) this.ids = this.ids.filter((id) => id !== null);
-    if (closes) this.closing = null;
+    const present = new Set(ids);
+    // Neurons that were removed before this page connected leave empty slots, too.
+    if (this.restartCount > ids.length) this.ids = Array.from({ length: this.restartCount }, (_, k) => k + 1);
+    else if (this.restartCount !== null) this.ids = [];
+    this.restartCount = null;
+    this.ids = this.ids.map((id) => (present.has(id) ? id : null));
+    if (shrinks) this.ids = this.ids.filter((id) => id !== null);
+    if (shrinks) this.shrinkCount = null;
     const known = new Set(this.ids);
     for (const id of ids) {
       if (known.has(id)) continue;
-      const gap = this.ids.indexOf(null);
-      this.ids[gap < 0 ? this.ids.length : gap] = id;
+      const empty = this.ids.indexOf(null);
+      this.ids[empty < 0 ? this.ids.length : empty] = id;
     }
     return true;
   }
 
-  /** The nearest filter from a place on in steps; those that `skip` names do not count. Undefined: there is none. */
+  /** The next neuron from slot `at` in steps, without empty slots and those that `skip` excludes; or undefined. */
   from(at, step, skip = () => false) {
     for (let k = at + step; k >= 0 && k < this.ids.length; k += step) {
       if (this.ids[k] !== null && !skip(this.ids[k])) return this.ids[k];

@@ -1,24 +1,24 @@
-// The line above the stage, the story of the preset, and what covers the stage when there is nothing to see.
+// The status line, the title and hint of the preset, and the messages that cover the stage.
 
 import { counted, samples, whole } from "./numbers.js";
 import { capital } from "./states.js";
 
 const EVERY = 100; // ms between changes of the numbers
-const OUTSIDE = 1; // d_i of the corners
-const OUT_FOR = 3000; // ms
-const STATES = { running: "Running", paused: "Paused", failed: "Stopped" };
+const OUTSIDE = 1; // d_i of the corners of the domain
+const OUTSIDE_FOR = 3000; // ms
+const STATES = { running: "Running", paused: "Paused", failed: "Failed" };
 const find = (selector) => document.querySelector(selector);
 
 function write(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
-/** What the run is, or once was: a setting that has changed since makes it one's own. */
-function titleOf({ name, label, title }, now) {
-  return `${name === now ? "" : "Began as "}${label}. ${capital(title)}`;
+/** The title of the preset that the run started with; `current` is the preset with the current settings. */
+function titleOf({ name, label, title }, current) {
+  return `${name === current ? "" : "Started as "}${label}. ${capital(title)}`;
 }
 
-/** Text with options of the command, which must not break at their hyphens, as code. */
+/** Text with command-line options as code elements, which do not break at hyphens. */
 function withCode(text) {
   return text.split(/(--data [\w-]+|--[\w-]+)/).map((part, k) => {
     return k % 2 ? Object.assign(document.createElement("code"), { textContent: part }) : part;
@@ -34,31 +34,31 @@ export class Status {
   }
 
   setScene(scene) {
-    const preset = this.storyOf(scene);
-    write(find("#story-title"), preset ? titleOf(preset, scene.preset) : "");
-    write(find("#story-hint"), preset?.hint ? preset.hint : "");
-    find("#story").hidden = !preset;
+    const preset = this.presetOf(scene);
+    write(find("#figure-title"), preset ? titleOf(preset, scene.preset) : "");
+    write(find("#figure-hint"), preset?.hint ? preset.hint : "");
+    find("#figure-info").hidden = !preset;
     find("#note").replaceChildren(...withCode(this.note ?? ""));
     find("#note").hidden = !this.note;
     write(find("#data-facts"), scene.data ?? "");
-    find("#data-facts").hidden = scene.data === find("#data").selectedOptions[0]?.text; // once is enough
+    find("#data-facts").hidden = scene.data === find("#data").selectedOptions[0]?.text; // shown already
     write(find("#seed"), String(scene.setup.seed));
     document.body.dataset.mode = scene.mode;
     document.body.dataset.colour = (scene.patch?.[2] ?? 1) > 1;
     find("#unpaint").disabled = !scene.painted;
   }
 
-  /** The preset that this run began with: its story asks to move a slider, and must not vanish when one does. */
-  storyOf({ run, generation, preset, note }) {
-    const began = `${run} ${generation}`;
-    if (began !== this.began) this.preset = this.note = null;
-    this.began = began;
+  /** The preset that this trial started with. Its hint stays when settings are changed. */
+  presetOf({ run, generation, preset, note }) {
+    const trial = `${run} ${generation}`;
+    if (trial !== this.trial) this.preset = this.note = null;
+    this.trial = trial;
     this.preset = preset ?? this.preset;
-    this.note = note ?? this.note; // of the data, which stay
+    this.note = note ?? this.note; // about the data, which does not change
     return this.presets.find(({ name }) => name === this.preset);
   }
 
-  /** Nothing has come yet of this run. */
+  /** Shows that no frame of this trial has arrived. */
   wait() {
     this.shownAt = -Infinity;
     find("#failed").hidden = true;
@@ -66,34 +66,34 @@ export class Status {
   }
 
   show(frame, now) {
-    // A lost connection changes the state, too, and a frame that came before it says nothing against that.
+    // Without a connection, the state is that of the connection, and older frames do not change it.
     const { connection, state } = document.body.dataset;
     const changed = connection === "open" && frame.state !== state;
-    // At rest each frame is shown, since no other may follow.
+    // During a pause every frame is shown, because no other may follow.
     if (!changed && frame.state === "running" && now - this.shownAt < EVERY) return;
     this.shownAt = now;
     find("#stage").classList.remove("waiting");
     write(find("#learned-count"), String(frame.learnedCount));
     write(find("#neuron-count"), String(frame.ids.length));
-    write(find("#status-seen b"), frame.state === "running" ? counted(frame.seen) : whole(frame.seen)); // a step is seen
+    write(find("#status-seen b"), frame.state === "running" ? counted(frame.seen) : whole(frame.seen)); // exact, so that single steps are visible
     write(find("#status-seen span"), samples(frame.seen));
     if (frame.rate !== null) write(find("#status-rate b"), counted(frame.rate)); // null: not measured yet
-    // A learned filter may lie a little outside, as that of black patches does.
-    const allOut = frame.learnedCount === 0 && frame.distance.every((distance) => distance > OUTSIDE);
-    this.outSince = allOut ? (this.outSince ?? now) : null; // for a moment, it may be that the learned ones were removed
-    find("#all-out").hidden = frame.state === "failed" || !allOut || now - this.outSince < OUT_FOR;
+    // A learned filter may be slightly outside, such as that of black patches.
+    const allOutside = frame.learnedCount === 0 && frame.distance.every((distance) => distance > OUTSIDE);
+    this.outsideSince = allOutside ? (this.outsideSince ?? now) : null; // a short time may follow a removal
+    find("#all-outside").hidden = frame.state === "failed" || !allOutside || now - this.outsideSince < OUTSIDE_FOR;
     const title = `${frame.learnedCount} of ${frame.ids.length} learned · Gaussian Neurons`;
     if (document.title !== title) document.title = title;
     if (changed) this.setState(frame.state);
     find("#failed").hidden = frame.state !== "failed";
-    if (frame.state === "failed") write(find("#trouble"), frame.trouble ?? "The numbers ran away.");
+    if (frame.state === "failed") write(find("#error"), frame.error ?? "Unknown error.");
   }
 
-  /** The program failed before there was anything to show. */
-  fail(trouble) {
+  /** Shows an error that occurred before the first frame. */
+  fail(error) {
     find("#stage").classList.remove("waiting");
     find("#failed").hidden = false;
-    write(find("#trouble"), trouble);
+    write(find("#error"), error);
     this.setState("failed");
   }
 
@@ -107,22 +107,22 @@ export class Status {
   }
 }
 
-const HOPELESS = 10; // tries
+const MANY_FAILURES = 10;
 const BANNERS = {
-  lost: "Connection lost. Trying again …",
-  hopeless: "Connection lost. Is the server still running? Start it with  gaussian-neurons live  and this page carries on.",
-  token: "This server asks for a token. Open the full link that it printed in the terminal when it started.",
-  tabs: "Too many tabs watch this run. Close one of them; this page then carries on.",
+  lost: "Connection lost. Reconnecting …",
+  stopped: "Connection lost. Is the server running? Start it with  gaussian-neurons live  and this page reconnects.",
+  token: "A token is required. Open the full address that the server printed in its terminal.",
+  tabs: "Too many tabs show this run. Close one, and this page connects.",
 };
 
-/** Connected or not: the banner, and whether the page is dimmed. */
+/** Shows the state of the connection: the banner, and the dimmed page. */
 export function showConnection(state, failures) {
-  const isHere = state === "open" || state === "connecting";
+  const isUsable = state === "open" || state === "connecting";
   document.body.dataset.connection = state;
   const banner = find("#banner");
-  if (!isHere) write(banner.querySelector("span"), BANNERS[state === "lost" && failures >= HOPELESS ? "hopeless" : state]);
-  banner.hidden = isHere;
-  if (state === "open") return; // the next frame tells
+  if (!isUsable) write(banner.querySelector("span"), BANNERS[state === "lost" && failures >= MANY_FAILURES ? "stopped" : state]);
+  banner.hidden = isUsable;
+  if (state === "open") return; // the next frame shows the state
   document.body.dataset.state = state;
   write(find("#state"), state === "connecting" ? "Connecting" : "Not connected");
 }

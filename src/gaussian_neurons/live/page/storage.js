@@ -1,17 +1,17 @@
-// What a browser remembers for us, where it may: of this tab ("sessionStorage") or of all ("localStorage").
+// The browser's storage, which may be blocked: "sessionStorage" for this tab, "localStorage" for all tabs.
 
-export function remembered(storage, name) {
+export function readStorage(storage, name) {
   try {
     return window[storage].getItem(name);
   } catch {
-    return null; // it may be forbidden
+    return null;
   }
 }
 
-export function remember(storage, name, text) {
+export function writeStorage(storage, name, text) {
   try {
     window[storage].setItem(name, text);
   } catch {
-    // It is forgotten then.
+    // Blocked: the value is not kept.
   }
 }

@@ -1,12 +1,12 @@
-// F as a function of where one neuron sits, exactly the paper's; no DOM, so that node can test it.
+// The paper's cost F as a function of the position of one neuron. No DOM.
 
 /**
  * F(x) = sum_i ( -f_i(x) + lambda sum_{j != i} f_j(mu_i) ), f_i(x) = exp(-|x - mu_i|^2 / sigma_i), the mean over
- * the samples, with neuron `selected` at each place of a grid and all others where they are.
+ * the samples, with neuron `selected` at each position of a grid and all others fixed.
  *
  * centers (2K), widths (K), samples (2n): x, y, x, y ...; box: [x0, y0, x1, y1].
- * out: where to write to, if given; rest: what `costWithout` says, if known already.
- * Returns ny * nx numbers, row by row from y0 upward. A place is the middle of its cell:
+ * out: the array for the result, if given; rest: the result of `costWithout`, if known.
+ * Returns ny * nx numbers, row by row from y0 upward. A position is the middle of its cell:
  * x = x0 + (column + 1/2) / nx * (x1 - x0), so that the grid can be drawn as an image of nx by ny pixels.
  */
 export function surface(centers, widths, selected, samples, lambda, box, nx, ny, out, rest) {
@@ -22,7 +22,7 @@ export function surface(centers, widths, selected, samples, lambda, box, nx, ny,
     if (j === selected) continue;
     const x = centers[2 * j];
     const y = centers[2 * j + 1];
-    // f_j(place) and f_selected(mu_j): one and the same where the widths are
+    // f_j(position) and f_selected(mu_j) are equal if the widths are
     if (widths[j] === own) {
       addGaussian(total, xs, ys, x, y, own, 2 * lambda);
     } else {
@@ -35,7 +35,7 @@ export function surface(centers, widths, selected, samples, lambda, box, nx, ny,
   return out;
 }
 
-/** F where neuron `selected` is infinitely far away: what the surface comes to outside of everything. */
+/** F with neuron `selected` at an infinite distance. */
 export function costWithout(centers, widths, selected, samples, lambda) {
   const count = samples.length / 2;
   let attraction = 0;
@@ -55,7 +55,7 @@ export function costWithout(centers, widths, selected, samples, lambda) {
   return (count ? -attraction / count : 0) + lambda * repulsion;
 }
 
-/** The neuron that responds most to (x, y), or -1. Logarithms: far away, all responses round to 0. */
+/** The neuron with the strongest response to (x, y), or -1. Logarithms, because small responses round to 0. */
 export function strongest(centers, widths, x, y) {
   let best = -1;
   let most = -Infinity;
@@ -71,7 +71,7 @@ export function strongest(centers, widths, x, y) {
   return best;
 }
 
-/** The lowest place of a surface, between cells too: [column, row] in cells, or null where it lies on the border. */
+/** The lowest position of a surface, interpolated: [column, row] in cells, or null if it is on the border. */
 export function lowest(values, nx, ny) {
   let at = 0;
   for (let k = 1; k < values.length; k++) if (values[k] < values[at]) at = k;
@@ -84,20 +84,20 @@ export function lowest(values, nx, ny) {
   ];
 }
 
-/** Where the parabola through three neighbours is lowest, from the middle one, in cells. */
+/** The offset of the vertex of the parabola through three neighbours from the middle one, in cells. */
 function vertex(before, middle, after) {
   const bend = before - 2 * middle + after;
   return bend > 0 ? (before - after) / (2 * bend) : 0;
 }
 
-/** total += weight * exp(-|place - (x, y)|^2 / width). A Gaussian is a product: nx + ny exponentials are enough. */
+/** total += weight * exp(-|position - (x, y)|^2 / width). The Gaussian factorizes: nx + ny exponentials suffice. */
 function addGaussian(total, xs, ys, x, y, width, weight) {
   const nx = xs.length;
   const across = factors(xs, x, width);
   const up = factors(ys, y, width);
   for (let row = 0, k = 0; row < ys.length; row++, k += nx) {
     const factor = weight * up[row];
-    if (Math.abs(factor) < 1e-12) continue; // far below what Float32 keeps
+    if (Math.abs(factor) < 1e-12) continue; // below the precision of Float32
     for (let column = 0; column < nx; column++) total[k + column] += factor * across[column];
   }
 }

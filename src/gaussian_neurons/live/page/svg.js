@@ -1,19 +1,19 @@
-// SVG as text: elements, escaping, and the lines that every saved picture carries. No DOM.
+// SVG as text: elements, escaping, and the caption of saved pictures. No DOM.
 
 import { plain, whole } from "./numbers.js";
 
 const ESCAPES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&apos;" };
 
 export function escapeXML(text) {
-  // Control characters are not allowed in XML, escaped or not
+  // XML does not allow control characters, even escaped
   const allowed = String(text).replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f]/g, "");
-  return allowed.replace(/[&<>"']/g, (sign) => ESCAPES[sign]);
+  return allowed.replace(/[&<>"']/g, (character) => ESCAPES[character]);
 }
 
 /** A number with at most two decimals. */
 export const round = (value) => String(Math.round(value * 100) / 100);
 
-/** tag("rect", {x: 1}, "") -> <rect x="1"/>; attributes that are null are left out. */
+/** tag("rect", {x: 1}, "") -> <rect x="1"/>; null attributes are omitted. */
 export function tag(name, attributes, content = "") {
   const list = Object.entries(attributes)
     .filter(([, value]) => value !== null && value !== undefined)
@@ -24,7 +24,7 @@ export function tag(name, attributes, content = "") {
 
 export const text = (content, attributes) => tag("text", attributes, escapeXML(content));
 
-/** The whole picture; `title` is what a screen reader says. */
+/** The whole picture; screen readers read `title`. */
 export function picture(width, height, title, content) {
   const attributes = {
     xmlns: "http://www.w3.org/2000/svg",
@@ -37,7 +37,7 @@ export function picture(width, height, title, content) {
   return tag("svg", attributes, `\n<title>${escapeXML(title)}</title>\n${content}\n`) + "\n";
 }
 
-/** Settings and state in one line: what makes the picture again. */
+/** Settings and state in one line, enough to reproduce the picture. */
 export function caption(scene, frame) {
   const { setup } = scene;
   const parts = [
@@ -52,13 +52,13 @@ export function caption(scene, frame) {
   return parts.join(" · ");
 }
 
-/** Where widths are learned: from which on, how fast, and from samples of which width. */
+/** The settings of learned widths: start, learning rate, and widths of the samples. */
 function learnedWidths({ mode, setup }) {
   const samples = mode === "image" ? `noise = ${plain(setup.noise)}` : `σ_x = ${plain(setup.sample_width)}`;
   return [`σ = ${plain(setup.sigma)} at the start`, `η_σ = ${plain(setup.eta_sigma)}`, samples];
 }
 
-/** A line broken between its parts where it would be longer than so many characters. */
+/** Breaks a line between its parts into lines of at most `most` characters. */
 export function wrapped(line, most) {
   const lines = [];
   for (const part of line.split(" · ")) {
@@ -69,13 +69,13 @@ export function wrapped(line, most) {
   return lines;
 }
 
-/** The caption as an element: η_μ with its index set low. */
+/** The caption as an element, with subscripts. */
 export function captionText(line, attributes) {
-  const low = '<tspan dy="3" font-size="8">$1</tspan><tspan dy="-3"> =</tspan>';
-  return tag("text", { "font-size": 11, fill: "#64748b", ...attributes }, escapeXML(line).replace(/_([μσx]) =/g, low));
+  const subscript = '<tspan dy="3" font-size="8">$1</tspan><tspan dy="-3"> =</tspan>';
+  return tag("text", { "font-size": 11, fill: "#64748b", ...attributes }, escapeXML(line).replace(/_([μσx]) =/g, subscript));
 }
 
-/** Twins of learned ones count as not learned on their own. */
+/** The number of learned neurons, without twins. */
 export function learnedCount(frame) {
   if (Number.isFinite(frame.learnedCount)) return frame.learnedCount;
   return frame.learned.reduce((sum, state) => sum + (state === 1), 0);

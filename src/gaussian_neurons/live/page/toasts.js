@@ -1,6 +1,6 @@
-// Short messages that come and go; screen readers are told of them.
+// Short messages that disappear after some seconds. Screen readers announce them.
 
-const MOST = 3;
+const MAX_TOASTS = 3;
 const STAY = { info: 4000, error: 9000 }; // ms
 
 export class Toasts {
@@ -9,7 +9,7 @@ export class Toasts {
     this.shown = []; // {text, element, count, timer}, oldest first
   }
 
-  /** Shows a message; one that is shown already is counted, not shown twice. */
+  /** Shows a message. A message that is already shown gets a counter instead. */
   show(text, level = "info") {
     let toast = this.shown.find((other) => other.text === text);
     if (toast) {
@@ -19,8 +19,8 @@ export class Toasts {
       toast = this.add(text, level);
     }
     clearTimeout(toast.timer);
-    toast.timer = setTimeout(() => this.drop(toast), STAY[level] ?? STAY.info);
-    while (this.shown.length > MOST) this.drop(this.shown[0]);
+    toast.timer = setTimeout(() => this.remove(toast), STAY[level] ?? STAY.info);
+    while (this.shown.length > MAX_TOASTS) this.remove(this.shown[0]);
   }
 
   add(text, level) {
@@ -28,13 +28,13 @@ export class Toasts {
     const toast = { text, element, count: 1, timer: null };
     element.dataset.level = level;
     element.querySelector(".text").textContent = text;
-    element.querySelector("button").addEventListener("click", () => this.drop(toast));
+    element.querySelector("button").addEventListener("click", () => this.remove(toast));
     this.region.append(element);
     this.shown.push(toast);
     return toast;
   }
 
-  drop(toast) {
+  remove(toast) {
     clearTimeout(toast.timer);
     toast.element.remove();
     this.shown = this.shown.filter((other) => other !== toast);

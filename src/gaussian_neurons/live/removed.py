@@ -1,0 +1,52 @@
+"""Patterns of removed neurons, and the neurons that learn them again."""
+
+from collections import deque
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gaussian_neurons import GaussianNeurons
+from gaussian_neurons.experiments import similarity
+
+Array = NDArray[Any]
+
+MAX_PATTERNS = 16
+NEAR = np.log(2)  # squared distance, in widths, at which a response is 1/2
+
+
+class RemovedPatterns:
+    """The patterns that removed neurons had learned.
+
+    Parameters
+    ----------
+    model : the model that the neurons were removed from
+    are_images : whether centers are images, which are compared by similarity and not by distance
+    """
+
+    def __init__(self, model: GaussianNeurons, are_images: bool) -> None:
+        self._model, self._are_images = model, are_images
+        self._patterns: deque[tuple[int, Array, float]] = deque(maxlen=MAX_PATTERNS)
+
+    def add(self, number: int, center: Array, width: float, learned: Array) -> None:
+        """Remember a removed neuron, unless another learned neuron has its pattern."""
+        if not (learned & self._alike(center, width)).any():
+            self._patterns.append((number, center, width))
+
+    def relearned(self, learned: Array) -> list[tuple[int, int]]:
+        """Numbers of removed neurons, each once, with the index of the neuron that has the pattern now."""
+        found = {}
+        for number, center, width in self._patterns:
+            alike = learned & self._alike(center, width)
+            if alike.any():
+                found[number] = int(np.argmax(alike))
+        self._patterns = deque((one for one in self._patterns if one[0] not in found), MAX_PATTERNS)
+        return list(found.items())
+
+    def _alike(self, center: Array, width: float) -> Array:
+        """Which neurons have this pattern, (K,)."""
+        centers = self._model.centers_
+        if self._are_images:
+            return similarity.same(centers, center)
+        alike: Array = ((centers - center) ** 2).sum(axis=1) < NEAR * width
+        return alike
