@@ -17,8 +17,7 @@ live: .venv/ready-demo  ## watch neurons learn, in the browser
 	@$(BIN)/gaussian-neurons live $(OPTIONS)
 
 test: .venv/ready-dev  ## all tests
-	@$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist worksteal -m "not alone"
-	@$(BIN)/python -m pytest -m alone
+	@$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist worksteal
 
 lint: .venv/ready-dev  ## style, types, layers
 	@$(BIN)/ruff check .
