@@ -34,7 +34,7 @@ Array = NDArray[Any]
 BEYOND = (
     2.0  # automatic width: a row belongs to no cluster if its log-response is below this times a rare one
 )
-NO_RESPONSE = 1e-3  # given width: a row belongs to no cluster if all responses are below this
+LEAST_SCORE = float(np.log(1e-3))  # given width: a row belongs to no cluster if all log-responses are below
 LEAST_DRAWS = 100_000  # samples that fit presents at least, with a given width ...
 LEAST_DRAWS_OF_A_LADDER = 20_000  # ... and with an automatic one, whose neurons start spread over the data
 DRAWS_AT_ONCE = 4096
@@ -750,7 +750,7 @@ def _predicted(network: Network, x: Array) -> NDArray[np.int64]:
     if not len(numbers):
         return np.full(len(x), -1)
     label, scores = responses.strongest(x, centers, widths)
-    least = np.log(NO_RESPONSE)
+    least = LEAST_SCORE
     if network.is_ladder:
         scores = _scores(network, x)
         least = BEYOND * network.look.rare_score

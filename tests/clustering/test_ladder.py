@@ -51,7 +51,7 @@ def ladder_on(rows: np.ndarray, count: int = 12, seed: int = 0) -> tuple[Layer, 
 
 def teach(layer: Layer, rows: np.ndarray) -> Layer:
     rule = Rule(layer.learning_rate, layer.inhibition)
-    return replace(layer, neurons=learned(native, layer.neurons, rows, rule))
+    return layer._replace(neurons=learned(native, layer.neurons, rows, rule))
 
 
 def chosen(rows: np.ndarray, count: int = 12, cloud: float | None = None) -> ladder.Choice:
@@ -175,7 +175,7 @@ def test_the_widths_follow_the_scale_of_the_samples(scale, moved):
     """A factor of 2 in lengths is one of 4 in widths: one step."""
     rows = blobs(300, [[0, 0], [5, 5], [0, 5]])
     before = tuple(
-        replace(layer, neurons=replace(layer.neurons, seen=7000)) for layer in ladder_on(rows, count=6)
+        layer._replace(neurons=replace(layer.neurons, seen=7000)) for layer in ladder_on(rows, count=6)
     )
     layers = shift(before, rows * scale, teach, np.random.default_rng(0))
     widest = float(before[0].neurons.widths[0])

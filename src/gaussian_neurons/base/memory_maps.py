@@ -38,7 +38,9 @@ def row_blocks(x: NDArray[Any], most: int | None = None) -> Iterator[tuple[int, 
     Float arrays are not copied. Others (integers, another byte order, odd strides) are converted block by
     block. Pages of a memory-mapped file are released after each block.
     """
-    in_place = x.dtype in FLOATS and x.flags.aligned and all(stride % x.itemsize == 0 for stride in x.strides)
+    flags = x.flags
+    whole_steps = flags.c_contiguous or all(stride % x.itemsize == 0 for stride in x.strides)
+    in_place = x.dtype in FLOATS and flags.aligned and whole_steps
     mapping = mapping_of(x)
     size = max(len(x), 1) if in_place and mapping is None else NUMBERS_AT_ONCE // max(x.shape[1], 1) + 1
     if most is not None:
@@ -46,4 +48,5 @@ def row_blocks(x: NDArray[Any], most: int | None = None) -> Iterator[tuple[int, 
     for begin in range(0, len(x), size):
         rows = x[begin : begin + size]
         yield begin, rows if in_place else np.ascontiguousarray(rows, np.float64)
-        release(mapping)
+        if mapping is not None:
+            release(mapping)

@@ -4,7 +4,7 @@ docs/any-data.md has the reasons and the measurements.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -48,8 +48,7 @@ OUT_OF_REACH = 0.01  # a sample is out of reach if all responses are below this 
 SHIFT = 0.75  # the widths move if the widest is off by more than this many steps of RATIO
 
 
-@dataclass(frozen=True)
-class Layer:
+class Layer(NamedTuple):
     """Neurons, and what "auto" stands for in their rule."""
 
     neurons: Neurons
@@ -273,6 +272,6 @@ def shift(
         width = float(beside.neurons.widths[0]) * (RATIO if wider else 1 / RATIO)
         places = means(recent.astype(np.float64), count, width / WIDEST, random)
         layer = teach(layer_at(places, width, recent, born=seen), recent)  # to show what it can hold
-        layer = replace(layer, neurons=replace(layer.neurons, seen=seen))
+        layer = layer._replace(neurons=replace(layer.neurons, seen=seen))
         moved = (layer, *moved[:-1]) if wider else (*moved[1:], layer)
     return moved

@@ -196,7 +196,7 @@ def _reviewed(network: Network, recent: Recent, settings: Settings, seed: int) -
         if network.is_ladder:
             return _reviewed_ladder(network, recent, settings, seed)
         (layer,) = network.layers
-        remembered = replace(layer, neurons=remember(layer.neurons, recent.samples))
+        remembered = layer._replace(neurons=remember(layer.neurons, recent.samples))
         network = replace(network, layers=(remembered,)).with_look(recent)
         look = network.look
         reported = look.clusters.reported(look.found_then, network.neurons.seen, recent.samples)
@@ -220,7 +220,7 @@ def _reviewed_ladder(network: Network, recent: Recent, settings: Settings, seed:
 
 def _taught(layer: Layer, samples: Array, settings: Settings) -> Layer:
     for (neurons,) in learn_many([layer.neurons], samples, [_rule(layer, settings)], None, settings.backend):
-        layer = replace(layer, neurons=neurons)
+        layer = layer._replace(neurons=neurons)
     return layer
 
 

@@ -61,7 +61,7 @@ class Network:
 
     def exchanged(self, neurons: Neurons, which: NDArray[np.int64], recent: Recent) -> "Network":
         """The answering layer alone, with other neurons; `which` is the old index of each, or -1."""
-        layers = (replace(self.layer, neurons=neurons),)
+        layers = (self.layer._replace(neurons=neurons),)
         clusters = replace(self.clusters.of_neurons(which), layer=0)
         return replace(self, layers=layers, clusters=clusters, is_ladder=False).with_look(recent)
 

@@ -56,9 +56,10 @@ def next_ladder_review(seen: int, window: int) -> int:
     >>> [next_ladder_review(seen, 1000) for seen in (0, 1000, 3000, 8000, 9000, 10**6)]
     [1000, 1250, 4000, 9000, 12000, 1002000]
     """
-    early = (int(part * window) for part in EARLY_REVIEWS)
+    if seen < EARLY_REVIEWS[-1] * window:
+        return next(end for part in EARLY_REVIEWS if seen < (end := int(part * window)))
     step = REVIEW_EVERY * window
-    return next((end for end in early if seen < end), (seen // step + 1) * step)
+    return (seen // step + 1) * step
 
 
 def last_early_look(received: int) -> int:
