@@ -4,7 +4,7 @@
 namespace gaussian_neurons::GN_ISA {
 
 // Fewer samples are measured without transposing the centers first; the bits are the same.
-constexpr Index fewest_to_transpose = 8;
+constexpr Index fewest_to_transpose = 4;
 
 template <class S>
 Index measure_workspace(Index K, Index D, Index n) {

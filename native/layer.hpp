@@ -95,8 +95,12 @@ struct Layer {
     GN_INLINE Index place(Index i) const { return i / block * block * D + i % block; }
 
     void read_centers(const T* from) {
-        for (Index i = 0; i < K; ++i)
-            for (Index d = 0; d < D; ++d) centers[place(i) + d * pitch] = from[i * D + d];
+        for (Index lane = 0; lane < K; lane += L, from += L * D) {  // in the order in which centers are stored
+            const Index count = K - lane < L ? K - lane : L;
+            T* to = centers + place(lane);
+            for (Index d = 0; d < D; ++d, to += pitch)
+                for (Index l = 0; l < count; ++l) to[l] = from[l * D + d];
+        }
     }
 
     void read(const T* from_centers, const T* from_widths) {
