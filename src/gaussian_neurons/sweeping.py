@@ -163,17 +163,17 @@ class Sweep:
         }
 
     @classmethod
-    def from_dict(cls, told: Mapping[str, Any]) -> "Sweep":
+    def from_dict(cls, facts: Mapping[str, Any]) -> "Sweep":
         """The inverse of `to_dict`."""
         return cls(
-            widths=np.array(told["widths"], np.float64),
-            inhibitions=np.array(told["inhibitions"], np.float64),
-            seeds=tuple(told["seeds"]),
-            n_clusters=np.array(told["n_clusters"], np.int64),
-            mean_response=np.array(told["mean_response"], np.float64),
-            failures=tuple(Failure(**failure) for failure in told["failures"]),
-            n_samples=told["n_samples"],
-            parameters=dict(told["parameters"]),
+            widths=np.array(facts["widths"], np.float64),
+            inhibitions=np.array(facts["inhibitions"], np.float64),
+            seeds=tuple(facts["seeds"]),
+            n_clusters=np.array(facts["n_clusters"], np.int64),
+            mean_response=np.array(facts["mean_response"], np.float64),
+            failures=tuple(Failure(**failure) for failure in facts["failures"]),
+            n_samples=facts["n_samples"],
+            parameters=dict(facts["parameters"]),
         )
 
 

@@ -21,7 +21,7 @@ class Reached:
 
     start: int = 0  # position of the stream at which the run began
     taken: int = 0  # rows since then
-    told: bool = True  # whether the callback was called for the last of them
+    called_back: bool = True  # whether the callback was called for the last of them
     stopped: bool = False  # the callback stopped the run: there is nothing to resume
 
 
@@ -50,7 +50,9 @@ class Checkpoint:
                 f"learn on with a checkpoint of another name."
             )
         theirs = loaded.run["began"]
-        reached = Reached(theirs["position"], *(loaded.run[name] for name in ("taken", "told", "stopped")))
+        reached = Reached(
+            theirs["position"], *(loaded.run[name] for name in ("taken", "called_back", "stopped"))
+        )
         goes_on = (  # the model that wrote the file, and the stream where that left it
             self._run["model"] == loaded.digest
             and self._run["stream"] == theirs["stream"]
@@ -72,7 +74,9 @@ class Checkpoint:
 
     def write(self, contents: model_file.Contents, reached: Reached) -> None:
         """Replace the file; if that fails, raise or warn, as the user chose. The old one stays."""
-        run = {"began": self._run} | {name: getattr(reached, name) for name in ("taken", "told", "stopped")}
+        run = {"began": self._run} | {
+            name: getattr(reached, name) for name in ("taken", "called_back", "stopped")
+        }
         try:
             model_file.write(self._path, contents, run)
         except OSError as error:

@@ -98,7 +98,7 @@ def _run(run: Any) -> dict[str, Any] | None:
         return None
     began = {**run["began"], "position": int(run["began"]["position"])}
     found = {"began": began, "taken": int(run["taken"])}
-    found |= {name: bool(run[name]) for name in ("told", "stopped")}
+    found |= {name: bool(run[name]) for name in ("called_back", "stopped")}
     if min(began["position"], found["taken"]) < 0 or not {"parameters", "stream", "model"} <= set(began):
         raise ValueError("the run is invalid")
     return found

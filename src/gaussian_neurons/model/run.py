@@ -190,10 +190,10 @@ class _Run:
             self.start = reached.start
             self.model.restore(loaded)
             self.place = (reached.taken, 0, None, 0)
-            self.saved = (reached.taken, reached.told)
-            self.marked = reached.taken if reached.told else -1
+            self.saved = (reached.taken, reached.called_back)
+            self.marked = reached.taken if reached.called_back else -1
             self.stream.position = self.start + self.taken
-        return reached.stopped or (self.taken == self.plan.n_samples and reached.told)
+        return reached.stopped or (self.taken == self.plan.n_samples and reached.called_back)
 
     def _learn(self, chunk: Chunk) -> None:
         """Learn from a chunk; `taken` counts what was learned, even after an interrupt."""
@@ -277,7 +277,7 @@ class _Run:
 
     def _save(self) -> None:
         reached = Reached(self.start, self.taken, self.marked == self.taken, self.stopped)
-        if self.checkpoint is None or self.saved == (reached.taken, reached.told):
+        if self.checkpoint is None or self.saved == (reached.taken, reached.called_back):
             return
         self._count_skipped()
         state = self.model.state()
@@ -286,9 +286,9 @@ class _Run:
         try:
             self.checkpoint.write(model_file.contents(self.model.parameters(), state), reached)
         except OSError:
-            self.saved = (reached.taken, reached.told)  # it is not tried again
+            self.saved = (reached.taken, reached.called_back)  # it is not tried again
             raise
-        self.saved = (reached.taken, reached.told)
+        self.saved = (reached.taken, reached.called_back)
 
     def _facts(self) -> str:
         skipped = f", {self.skipped:,} rows skipped" if self.skipped else ""
