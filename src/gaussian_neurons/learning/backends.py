@@ -18,6 +18,7 @@ Learn = Callable[[Array, Array, Array, Array | None, Rule, int], tuple[Array, Ar
 Layers = tuple[Neurons, ...]
 
 WORK_AT_ONCE = 5e8  # products in a block of samples: about 10 ms of the compiled core
+LEAST_ROWS = 16  # samples in a block of large layers: lists of neighbours need some samples to pay
 ROWS_AT_ONCE = 256  # samples in a block of a Python function
 
 
@@ -115,7 +116,7 @@ def name_of(backend: str | Learn) -> str:
 
 def _rows_of_native(layers: Layers) -> int:
     neurons, dimensions = layers[0].centers.shape
-    return max(1, int(WORK_AT_ONCE / (len(layers) * (neurons + 8) ** 2 * (dimensions + 8))))
+    return max(LEAST_ROWS, int(WORK_AT_ONCE / (len(layers) * (neurons + 8) ** 2 * (dimensions + 8))))
 
 
 def _checked(
