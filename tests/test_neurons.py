@@ -235,6 +235,19 @@ def test_the_other_neurons_stay_bit_for_bit(model):
     assert changed.partial_fit(X).n_clusters_ == 4
 
 
+def test_the_lowest_negative_index_is_the_first_neuron(model):
+    changed = copy.deepcopy(model).move_neurons(-12, width=0.1)
+    assert np.flatnonzero(changed.widths_ == 0.1).tolist() == [0]
+    np.testing.assert_array_equal(changed.remove_neurons(-12).centers_, model.centers_[1:])
+
+
+def test_an_added_neuron_has_the_starting_width_of_the_first():
+    model = GaussianNeurons(2, width=1.0, width_learning_rate=0.5, init=[[0.0], [9.0]], domain=(0, 9))
+    model.partial_fit(np.zeros((1000, 1)), sample_width=np.full(1000, 0.5)).add_neurons()
+    assert model.widths_[0] < 0.9
+    assert model.widths_[2] == 1.0
+
+
 def test_neurons_are_removed_by_a_mask_too(model):
     changed = copy.deepcopy(model).remove_neurons(~model.learned_)
     np.testing.assert_array_equal(changed.centers_, model.cluster_centers_)

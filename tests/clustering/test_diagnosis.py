@@ -47,6 +47,13 @@ def test_twins_are_one_cluster():
     np.testing.assert_allclose(facts.share, 0.5)
 
 
+def test_a_neuron_is_no_twin_of_a_twin():
+    neurons = Neurons.at(
+        [[0.0, 0.0], [0.0, 0.2], [0.0, 0.4]], 1.0
+    )  # the first and the last are too far apart
+    assert find_twins(neurons).tolist() == [-1, 0, -1]
+
+
 def test_a_narrow_neuron_inside_a_wide_one_is_not_a_twin():
     neurons = Neurons.at([[0.0, 0.0], [0.0, 0.2]], [100.0, 0.1])
     assert find_twins(neurons).tolist() == [-1, -1]
@@ -94,6 +101,11 @@ def test_remember_returns_new_neurons():
         np.testing.assert_array_equal(one, other)
     assert not diagnose(neurons, np.ones((5, 2)), *UNIT).remembered.any()
     assert diagnose(noted, np.ones((5, 2)), *UNIT).remembered.tolist() == [True, False]
+
+
+def test_of_twins_the_first_is_remembered():
+    neurons = remember(Neurons.at([[0.0, 0.0], [0.0, 0.0], [9.0, 9.0]], 1.0), np.zeros((50, 2)))
+    np.testing.assert_array_equal(neurons.held, [[0.0, 0.0], [np.nan, np.nan], [np.nan, np.nan]])
 
 
 @pytest.mark.parametrize(("response", "learned"), [(0.012, True), (0.008, False)])

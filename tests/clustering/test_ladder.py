@@ -264,6 +264,17 @@ def test_of_equally_good_layers_the_widest_is_chosen():
     assert (choice.layer, groups_in(choice)) == (1, 2)
 
 
+@pytest.mark.parametrize(("between", "layer"), [(2, 0), (10, 1)])
+def test_a_wider_layer_is_chosen_if_it_is_nearly_as_good(between, layer):
+    # Rows at 6.6 belong to the cluster at 10; the wider layer, with a neuron at 4, adds them to the other.
+    rows = np.concatenate([blobs(200, [[0.0], [10.0]]), blobs(between, [[6.6]])])
+    wider = Layer(Neurons.at([[4.0], [10.0]], 8.0), 0.5, 0.1)
+    narrower = Layer(Neurons.at([[0.0], [10.0]], 2.0), 0.5, 0.1)
+    won = [winning(each.neurons, rows) for each in (wider, narrower)]
+    choice = choose([wider, narrower], won, rows, np.random.default_rng(0))
+    assert (choice.layer, groups_in(choice)) == (layer, 2)
+
+
 def test_a_layer_that_merges_two_clusters_is_not_chosen():
     rows = blobs(1000, [[0, 0], [10, 0], [10, 3]], 0.1)
     two = Layer(Neurons.at([[0.0, 0.0], [10.0, 1.5], [99.0, 99.0]], 9.0), 0.5, 0.1)

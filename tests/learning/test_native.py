@@ -10,7 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gaussian_neurons import Neurons
-from gaussian_neurons.learning import native, reference
+from gaussian_neurons.base import memory_maps
+from gaussian_neurons.base.bad_rows import BadRow
+from gaussian_neurons.learning import native, reference, responses
 from gaussian_neurons.learning.rule import Rule
 from tests.learning.calls import PRECISIONS, last, learned, same_bits
 
@@ -309,6 +311,15 @@ def test_the_position_of_the_first_value_that_is_not_finite(name, dtype):
     else:
         out = (np.empty((len(x), 4), dtype),)
     assert getattr(native._core, name)(x, centers, *out) == (2345, 1)
+
+
+@pytest.mark.parametrize("answer", [responses.strongest, responses.responses])
+def test_a_bad_value_in_a_later_block_is_named_by_its_row(monkeypatch, answer):
+    monkeypatch.setattr(memory_maps, "NUMBERS_AT_ONCE", 30)
+    x = np.zeros((100, 3), ">f8")  # of another byte order: converted block by block
+    x[57, 1] = np.inf
+    with pytest.raises(BadRow, match=r"infinity .* at row 57, column 1"):
+        answer(x, np.zeros((2, 3)), np.ones(2))
 
 
 def test_strongest_with_wrong_shapes_is_an_error():

@@ -61,6 +61,15 @@ def test_a_run_can_be_extended(tmp_path):
         model_of().learn(Rows(X), 100, checkpoint=tmp_path / "run")
 
 
+def test_a_longer_run_does_not_repeat_the_last_callback(tmp_path):
+    calls = []
+    for n in (2000, 4000):
+        model_of().learn(
+            Rows(X), n, checkpoint=tmp_path / "run", every=1000, callback=lambda _, t: calls.append(t)
+        )
+    assert calls == [1000, 2000, 3000, 4000]
+
+
 def test_a_run_stopped_by_its_callback_stays_stopped(tmp_path):
     for _ in range(2):
         model = model_of().learn(

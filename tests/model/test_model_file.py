@@ -88,6 +88,13 @@ def test_every_answer_comes_back(tmp_path, parameters, n):
     assert loaded.cost(X[:50]) == model.cost(X[:50])
 
 
+def test_the_silhouette_without_structure_comes_back(tmp_path):
+    model = GaussianNeurons(8, random_state=0).partial_fit(np.random.default_rng(0).normal(size=(1100, 2)))
+    model.save(tmp_path / "model")
+    assert model._state.network.cloud is not None
+    assert GaussianNeurons.load(tmp_path / "model")._state.network.cloud == model._state.network.cloud
+
+
 # ---- forged files -----------------------------------------------------------------------------------
 
 

@@ -227,6 +227,11 @@ def test_bad_rows_are_numbered_from_the_beginning_of_the_stream():
         model_of().learn(Rows(x).seek(100), 2000, on_bad="skip")
 
 
+def test_rows_that_cannot_be_read_are_numbered_from_the_beginning_of_the_stream():
+    with pytest.raises(BadRow, match="row 500 has 1 numbers"):
+        model_of().learn(Iterated([*X[:500], [1.0], *X[500:900]]).seek(100))
+
+
 def test_skipped_rows_are_counted_when_a_run_resumes(tmp_path):
     with pytest.warns(UserWarning, match="3 rows were skipped"):
         model_of().learn(Rows(with_bad_rows()), 2000, checkpoint=tmp_path / "run", on_bad="skip")

@@ -1,0 +1,24 @@
+"""Where neurons start: rows that lie far from each other, and a few rounds of k-means."""
+
+import numpy as np
+import pytest
+
+from gaussian_neurons.learning.starts import means, spread
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_row_is_drawn_twice_while_others_are_left(seed):
+    rows = np.array([[0.0], [1.0], [2.0], [3.0]])
+    drawn = spread(rows, 4, 9.0, np.random.default_rng(seed))
+    assert sorted(drawn.tolist()) == [0, 1, 2, 3]
+
+
+def test_an_outlier_is_rarely_drawn():
+    rows = np.repeat([[0.0], [1.0], [1000.0]], [100, 100, 1], axis=0)
+    drawn = [spread(rows, 2, 1.0, np.random.default_rng(seed)).tolist() for seed in range(50)]
+    assert sum(200 in both for both in drawn) < 5
+
+
+def test_a_center_without_rows_stays():
+    places = means(np.array([[5.0, 7.0]] * 3), 4, 1.0, np.random.default_rng(0))
+    np.testing.assert_array_equal(places, [[5.0, 7.0]] * 4)
