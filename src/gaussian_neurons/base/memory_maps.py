@@ -42,9 +42,12 @@ def row_blocks(x: NDArray[Any], most: int | None = None) -> Iterator[tuple[int, 
     whole_steps = flags.c_contiguous or all(stride % x.itemsize == 0 for stride in x.strides)
     in_place = x.dtype in FLOATS and flags.aligned and whole_steps
     mapping = mapping_of(x)
-    size = max(len(x), 1) if in_place and mapping is None else NUMBERS_AT_ONCE // max(x.shape[1], 1) + 1
-    if most is not None:
-        size = min(size, most)
+    one_block = in_place and mapping is None
+    if one_block and len(x) and (most is None or len(x) <= most):
+        yield 0, x
+        return
+    size = len(x) if one_block else NUMBERS_AT_ONCE // max(x.shape[1], 1) + 1
+    size = max(1, size if most is None else min(size, most))
     for begin in range(0, len(x), size):
         rows = x[begin : begin + size]
         yield begin, rows if in_place else np.ascontiguousarray(rows, np.float64)

@@ -5,6 +5,7 @@ docs/any-data.md has the reasons and the measurements.
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -75,14 +76,22 @@ def typical_distance(samples: Array) -> float | None:
     """
     rows = thinned(samples, PAIRED).astype(np.float64)
     with np.errstate(over="ignore"):
-        squared = squared_distances(rows, rows)[np.triu_indices(len(rows), 1)]
+        squared = squared_distances(rows, rows)[_pairs(len(rows))]
     for some in (squared, squared[squared > 0]):  # the latter if most are equal
-        if len(some) and np.isinf(np.median(some)):
+        median = float(np.median(some)) if len(some) else 0.0
+        if np.isinf(median):
             raise ValueError("the samples are so far apart that squared distances overflow. Scale the data.")
-        if len(some) and np.median(some) > 0:
+        if median > 0:
             least = float(np.finfo(samples.dtype).tiny) * RATIO**RUNGS / WIDEST  # for the narrowest layer
-            return max(float(np.median(some)), least)
+            return max(median, least)
     return None
+
+
+@lru_cache(maxsize=4)
+def _pairs(count: int) -> tuple[Labels, Labels]:
+    """Indices of the pairs of so many rows."""
+    first, second = np.triu_indices(count, 1)
+    return first, second
 
 
 def thinned(rows: Array, most: int) -> Array:
@@ -175,8 +184,9 @@ def choose(
     rows = thinned(distinct_rows(recent, neurons), LOOKED_AT).astype(np.float64)
     with np.errstate(over="ignore"):
         distances = np.sqrt(squared_distances(rows, rows))
-    near = np.isfinite(distances).mean(axis=1) > 0.5  # not an outlier whose square is too large
-    rows, distances = rows[near], np.ascontiguousarray(distances[near][:, near])
+    if np.isinf(distances.max(initial=0.0)):  # leave out outliers whose squared distances overflow
+        near = np.isfinite(distances).mean(axis=1) > 0.5
+        rows, distances = rows[near], np.ascontiguousarray(distances[near][:, near])
     nothing = np.full(neurons + 1, -1.0)
     found: list[Joining | None] = []
     for layer, mine in zip(layers, won, strict=True):

@@ -70,6 +70,8 @@ def learn_many(
 
 def resolved(backend: str | Learn) -> tuple[Learn, Callable[[Layers], int]]:
     """The function of a backend, and how many samples it takes at a time."""
+    if isinstance(backend, str) and backend in BACKENDS:
+        return BACKENDS[backend]
     if callable(backend):
         return partial(_checked, backend), lambda _: ROWS_AT_ONCE
     if is_function_name(backend):
@@ -77,12 +79,10 @@ def resolved(backend: str | Learn) -> tuple[Learn, Callable[[Layers], int]]:
             f"this model learned with the function {backend!r}, which a model file does not contain. Give "
             f"the function again before learning on: model.set_params(backend=...)."
         )
-    if not isinstance(backend, str) or backend not in BACKENDS:
-        raise ValueError(
-            f"backend must be one of {', '.join(map(repr, BACKENDS))} or a function with the signature of "
-            f"gaussian_neurons.learning.reference.learn, got {backend!r}."
-        )
-    return BACKENDS[backend]
+    raise ValueError(
+        f"backend must be one of {', '.join(map(repr, BACKENDS))} or a function with the signature of "
+        f"gaussian_neurons.learning.reference.learn, got {backend!r}."
+    )
 
 
 def rows_at_once(layers: Sequence[Neurons], backend: str | Learn) -> int:

@@ -60,8 +60,8 @@ def diverged(neuron: int, sample: int, widths: Array, rule: Rule) -> FloatingPoi
 def squared_distances(x: Array, centers: Array) -> Array:
     """|x - mu_i|^2 for every sample and center, (n, K), in the precision of the centers."""
     out = np.empty((len(x), len(centers)), centers.dtype)
-    for begin, block in distance_blocks(x, centers):
-        out[begin : begin + len(block)] = block
+    for begin, rows in row_blocks(x):
+        _measure(x, begin, rows, centers, out[begin : begin + len(rows)])
     return out
 
 
@@ -69,10 +69,14 @@ def distance_blocks(x: Array, centers: Array) -> Iterator[tuple[int, Array]]:
     """The same in blocks of rows, (index of the first row, (m, K)): for more rows than fit in memory."""
     for begin, rows in row_blocks(x, most=NUMBERS_AT_ONCE // max(x.shape[1], len(centers), 1) + 1):
         block = np.empty((len(rows), len(centers)), centers.dtype)
-        row, column = _core.squared_distances(rows, centers, block)
-        if row >= 0:
-            raise bad_value(begin + row, column, float(x[begin + row, column]), centers.dtype.name)
+        _measure(x, begin, rows, centers, block)
         yield begin, block
+
+
+def _measure(x: Array, begin: int, rows: Array, centers: Array, out: Array) -> None:
+    row, column = _core.squared_distances(rows, centers, out)
+    if row >= 0:
+        raise bad_value(begin + row, column, float(x[begin + row, column]), centers.dtype.name)
 
 
 def available() -> list[str]:

@@ -18,6 +18,7 @@ EARLY_REVIEWS = (
     8,
 )  # windows after which an automatic width is reviewed ...
 REVIEW_EVERY = 3  # ... and then
+EARLY_LOOKS = (1, 1.5, 2, 3, 4, 6, 8)  # times 1, 10, 100: looks of an automatic width at the first data
 LONGEST_STEP = 1000  # samples between two looks, at most
 
 
@@ -63,14 +64,14 @@ def next_ladder_review(seen: int, window: int) -> int:
 
 
 def last_early_look(received: int) -> int:
-    """The last look of an automatic width at the first data: after 1 to 10, 12, 15, 20, 25, ... samples.
+    """The last look of an automatic width at the first data: 1, 2, 3, 4, 6, 8, 10, 15, 20, 30, ... samples.
+
+    Such a look places and reviews all layers, so there are few of them.
 
     Examples
     --------
-    >>> [last_early_look(received) for received in (1, 11, 99, 101, 130, 700, 999)]
-    [1, 10, 80, 100, 125, 600, 800]
+    >>> [last_early_look(received) for received in (1, 11, 99, 101, 160, 700, 999)]
+    [1, 10, 80, 100, 150, 600, 800]
     """
-    if received <= 10:
-        return received
     decade: int = 10 ** (len(str(received)) - 1)
-    return max(int(part * decade) for part in EARLY_REVIEWS if int(part * decade) <= received)
+    return max(int(part * decade) for part in EARLY_LOOKS if int(part * decade) <= received)
