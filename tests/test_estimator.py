@@ -372,3 +372,12 @@ def test_degenerate_data_gives_a_valid_answer(X):
     assert np.isfinite(model.centers_).all()
     assert 1 <= model.n_clusters_ <= 5
     assert (model.predict(X) >= 0).all()
+
+
+def test_arrays_that_a_model_gives_are_read_only_copies():
+    X = np.random.default_rng(0).normal([[0.0, 0.0]], 1.0, (1500, 2))
+    model = copy.deepcopy(GaussianNeurons(8, random_state=0).fit(X))
+    given = (model.learned_, model.cluster_numbers_, model.labels_, model.centers_, model.events_[0].center)
+    for array in given:
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = 0

@@ -278,11 +278,16 @@ def test_a_removed_pattern_is_learned_again_by_another():
 
 def test_neurons_can_be_removed_before_the_first_data_is_complete():
     X = blobs(3000)
-    model = GaussianNeurons(6, random_state=0).partial_fit(X[:200])
+    model = GaussianNeurons(6, random_state=0).partial_fit(X[:160])  # a look
     before = model.centers_.copy()
     model.remove_neurons(2)
     np.testing.assert_array_equal(model.centers_, np.delete(before, 2, axis=0))
-    assert model.n_samples_seen_ == 200
+    assert model.n_samples_seen_ == 160
+
+
+def test_neurons_added_before_the_first_data_is_complete_have_the_width_of_the_others():
+    model = GaussianNeurons(6, random_state=0).partial_fit(blobs(999)).add_neurons(2)
+    assert len(set(model.widths_.tolist())) == 1
 
 
 @pytest.mark.parametrize(

@@ -353,7 +353,9 @@ class GaussianNeurons(
 
     def is_novel(self, X: ArrayLike, false_alarms: float = 0.01) -> NDArray[np.bool_]:
         """Which rows are unlike what the model has seen: their score is below `novelty_threshold`."""
-        novel: NDArray[np.bool_] = self.score_samples(X) < self.novelty_threshold(false_alarms)
+        part = checks.number("false_alarms", false_alarms, least=0.0, most=1.0)
+        network, x = self._asked(X)
+        novel: NDArray[np.bool_] = _scores(network, x) < np.quantile(network.look.scores, part)
         return novel
 
     def cost(self, X: ArrayLike) -> float:
@@ -369,6 +371,9 @@ class GaussianNeurons(
         self, n_neurons: int | None = None, *, centers: ArrayLike | None = None, width: Any = None
     ) -> Self:
         """Add neurons in the middle of a stream; the present ones stay bit for bit.
+
+        Before the first data is complete, neurons are first placed by all samples there are. The same holds
+        for `remove_neurons` and `move_neurons`.
 
         A model with an automatic width keeps the width in use, and every neuron counts by itself.
 
@@ -386,9 +391,7 @@ class GaussianNeurons(
             placed = checks.checked_centers("centers", centers, None, state.recent.n_features)
             n_neurons = len(placed)
         count = checks.whole_number("n_neurons", 1 if n_neurons is None else n_neurons)
-        if width is None:
-            width = self._network.neurons.start_widths[0]
-        widths = checks.checked_widths(width, count)
+        widths = None if width is None else checks.checked_widths(width, count)
         with notebook.Shown(self):
             self._assign(learner.added(state, placed, count, widths, given))
         return self
@@ -547,7 +550,7 @@ class GaussianNeurons(
 
     @property
     def learned_(self) -> NDArray[np.bool_]:  # noqa: D102
-        return self.diagnosis_.learned
+        return _frozen(self.diagnosis_.learned)
 
     @property
     def n_clusters_(self) -> int:  # noqa: D102
@@ -559,7 +562,7 @@ class GaussianNeurons(
 
     @property
     def cluster_numbers_(self) -> NDArray[np.int64]:  # noqa: D102
-        return self._network.look.found_then.numbers
+        return _frozen(self._network.look.found_then.numbers)
 
     @property
     def neuron_clusters_(self) -> NDArray[np.int64]:  # noqa: D102
@@ -567,14 +570,14 @@ class GaussianNeurons(
 
     @property
     def events_(self) -> list[Event]:  # noqa: D102
-        return list(self._network.clusters.events)
+        return [event._replace(center=_frozen(event.center)) for event in self._network.clusters.events]
 
     @property
     def labels_(self) -> NDArray[np.int64]:  # noqa: D102
         labels = self._fitted_state.labels
         if labels is None:
             raise AttributeError("labels_ are those of the rows given to fit(); use predict(X) for others.")
-        return labels
+        return _frozen(labels)
 
     @property
     def recent_samples_(self) -> Array:  # noqa: D102
@@ -685,6 +688,8 @@ class GaussianNeurons(
             self.domain,
             self.backend,
         )
+        if not isinstance(self.backend, str):  # the cache would keep a function alive
+            return checked(n_features, *given)
         try:
             return checked_before(n_features, *given)
         except TypeError:  # an array, which can be changed in place, cannot be hashed

@@ -59,7 +59,7 @@ def test_a_page_uses_the_settings_in_its_address_and_keeps_its_run_when_reloaded
 
 
 def test_the_address_holds_the_surface_unless_it_is_the_default(plane):
-    assert "surface" not in plane.url
+    until(plane, "!location.search.includes('surface')")  # the address follows a little later
     plane.locator("#surface").select_option("recent")
     until(plane, "location.search.includes('surface=recent')")
     plane.reload()

@@ -84,7 +84,9 @@ def test_a_loaded_model_answers_and_learns_once_it_has_its_function_again(tmp_pa
     assert loaded.cost(X[:10]) == model.cost(X[:10])
     before = loaded._state
     for learn in (loaded.partial_fit, loaded.fit, loaded.learn):
-        with pytest.raises(ValueError, match=r":own', which a model file .* model.set_params\(backend=...\)"):
+        with pytest.raises(
+            ValueError, match=r":own' is the name of a function.* model.set_params\(backend=...\)"
+        ):
             learn(X[:10])
     assert loaded._state is before
     loaded.set_params(backend=own)
@@ -149,4 +151,34 @@ def test_bad_rows_are_named_by_python_backends_too(backend):
         model.partial_fit(rows)
     with pytest.raises(ValueError, match=r"got -1.0 at row 3"):
         model.partial_fit(X[:5], sample_width=[1, 1, 1, -1, 1])
+    assert model._state is before
+
+
+def test_a_function_can_change_neither_the_state_nor_the_rows_of_the_caller():
+    buffer = np.empty((4, 2))
+    calls = []
+
+    def rude(centers, widths, samples, sample_widths, rule, seen):
+        calls.append(seen)
+        samples -= 1
+        buffer[:] = len(calls)
+        if len(calls) > 1:
+            raise RuntimeError("the second call fails")
+        return buffer, widths
+
+    X = np.random.default_rng(0).random((20, 2))
+    rows = X.copy()
+    model = GaussianNeurons(4, width=1.0, domain=(0, 1), random_state=0, backend=rude).partial_fit(X)
+    with pytest.raises(RuntimeError, match="second call"):
+        model.partial_fit(X)
+    np.testing.assert_array_equal(X, rows)
+    np.testing.assert_array_equal(model.centers_, np.ones((4, 2)))
+
+
+def test_a_float32_model_cannot_change_to_a_backend_without_float32():
+    X = np.random.default_rng(0).random((50, 2)).astype(np.float32)
+    model = GaussianNeurons(4, width=1.0, domain=(0, 1), random_state=0).partial_fit(X)
+    before = model._state
+    with pytest.raises(ValueError, match="learned in float32, which only the compiled core can do"):
+        model.set_params(backend="reference").partial_fit(X)
     assert model._state is before

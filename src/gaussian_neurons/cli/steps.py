@@ -14,6 +14,7 @@ from gaussian_neurons.cli.errors import handle_errors, warn
 from gaussian_neurons.cli.reading import Data, Opened
 from gaussian_neurons.estimator import LEAST_DRAWS
 from gaussian_neurons.sampling import Chunk
+from gaussian_neurons.views.observers import observing
 
 ROWS_AT_ONCE = 1 << 14
 
@@ -53,8 +54,9 @@ def is_model(path: str) -> bool:
 def learn_from_draws(model: GaussianNeurons, opened: Opened, source: Data) -> int:
     """Learn from random draws of all rows, as `GaussianNeurons.fit`; returns the number of rows."""
     x = all_rows(opened, source)
-    total = model.draws(len(x))
-    with output.progress_bar("learning", lambda: _seen(model), total):
+    count = Count()
+    bar = output.progress_bar("learning", lambda: count.rows, model.draws(len(x)))
+    with bar, observing(model, lambda state: setattr(count, "rows", state.received)):
         model.fit(x)
     if opened.stream.feature_names is not None:
         model.feature_names_in_ = np.array(opened.stream.feature_names, object)

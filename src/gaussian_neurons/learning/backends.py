@@ -76,8 +76,8 @@ def resolved(backend: str | Learn) -> tuple[Learn, Callable[[Layers], int]]:
         return partial(_checked, backend), lambda _: ROWS_AT_ONCE
     if is_function_name(backend):
         raise ValueError(
-            f"this model learned with the function {backend!r}, which a model file does not contain. Give "
-            f"the function again before learning on: model.set_params(backend=...)."
+            f"{backend!r} is the name of a function, not the function. A model file stores only the name: "
+            f"give the function itself, model.set_params(backend=...)."
         )
     raise ValueError(
         f"backend must be one of {', '.join(map(repr, BACKENDS))} or a function with the signature of "
@@ -129,7 +129,12 @@ def _checked(
     seen: int,
 ) -> tuple[Array, Array]:
     """Call a Python function: float64, contiguous arrays and valid samples in, valid neurons out."""
-    x = np.ascontiguousarray(samples, np.float64)
+    if centers.dtype != np.float64:
+        raise ValueError(
+            f"this model learned in {centers.dtype.name}, which only the compiled core can do. Start a new "
+            f"model with this backend, or go on with backend='native'."
+        )
+    x = np.array(samples, np.float64, order="C")  # copies, which the function may change
     require_finite(x, np.float64)
     if sample_widths is not None:
         bad = np.flatnonzero(~(np.isfinite(sample_widths) & (sample_widths >= 0)))
@@ -137,7 +142,7 @@ def _checked(
             raise bad_width(int(bad[0]), float(sample_widths[bad[0]]))
 
     def learned(first: int, rows: Array, centers: Array, widths: Array) -> tuple[Array, Array]:
-        own = None if sample_widths is None else sample_widths[first : first + len(rows)]
+        own = None if sample_widths is None else sample_widths[first : first + len(rows)].copy()
         with np.errstate(all="ignore"):
             found = learn(centers.copy(), widths.copy(), rows, own, rule, seen + first)
         shapes = [np.shape(array) for array in found] if isinstance(found, tuple) else None
@@ -146,7 +151,7 @@ def _checked(
                 f"the backend {name_of(learn)} must return (centers, widths) of the shapes {centers.shape} "
                 f"and {widths.shape}, got {type(found).__name__ if shapes is None else shapes}."
             )
-        return np.ascontiguousarray(found[0], np.float64), np.ascontiguousarray(found[1], np.float64)
+        return np.array(found[0], np.float64, order="C"), np.array(found[1], np.float64, order="C")
 
     found = learned(0, x, centers, widths)
     if not _valid(*found).all():  # learn again, one sample at a time, to name the sample

@@ -227,14 +227,18 @@ def _taught(layer: Layer, samples: Array, settings: Settings) -> Layer:
 # ---- changes of neurons -------------------------------------------------------------------------------
 
 
-def added(state: State, centers: Array | None, count: int, widths: Array, settings: Settings) -> State:
-    """With neurons at `centers`, or `count` of them drawn from the domain."""
-    network = network_of(state, settings)
+def added(state: State, centers: Array | None, count: int, widths: Array | None, settings: Settings) -> State:
+    """With neurons at `centers`, or `count` of them drawn from the domain.
+
+    Without widths they have the one that the first neuron started with.
+    """
+    before = _network(state, settings)
     if centers is None:
         random = random_for(state.seed, ADDED, state.additions)
-        centers = uniform(network.low, network.high, count, random)
+        centers = uniform(before.low, before.high, count, random)
+    if widths is None:
+        widths = np.full(count, before.neurons.start_widths[0], np.float64)
     others = neurons_at(centers, widths, state.recent.dtype.type, born=state.received)
-    before = _network(state, settings)
     which = np.append(np.arange(len(before.neurons)), [-1] * count)
     return _changed(state, before.exchanged(before.neurons.add(others), which, state.recent), additions=1)
 

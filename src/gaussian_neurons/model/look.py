@@ -32,6 +32,9 @@ class Look:
     known: Clusters  # of an automatic width those of the look, else those of the last review
     is_ladder: bool
 
+    def __getstate__(self) -> dict[str, Any]:
+        return dict(vars(self))  # a copy: another thread may add a cached value meanwhile
+
     @cached_property
     def diagnosis(self) -> Diagnosis:
         """Which neurons learned, and the facts behind that."""

@@ -121,7 +121,7 @@ def _checked_init(init: Any, count: int, n_features: int) -> str | Array:
                 f"(n_neurons, n_features), got {init!r}."
             )
         return init
-    return checked_centers("init", init, count, n_features)
+    return checked_centers("init", init, count, n_features).copy()  # the caller may change it
 
 
 def _checked_domain(domain: Any, n_features: int) -> tuple[Array, Array]:

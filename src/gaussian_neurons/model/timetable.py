@@ -5,6 +5,8 @@ that also changes something: with a single width it notes which neurons are held
 automatic width it adapts the layers and decides which neurons form which cluster.
 """
 
+import math
+
 EARLY_REVIEWS = (
     1,
     1.25,
@@ -18,7 +20,7 @@ EARLY_REVIEWS = (
     8,
 )  # windows after which an automatic width is reviewed ...
 REVIEW_EVERY = 3  # ... and then
-EARLY_LOOKS = (1, 1.5, 2, 3, 4, 6, 8)  # times 1, 10, 100: looks of an automatic width at the first data
+EARLY_LOOKS = 8  # looks of an automatic width while the first data doubles
 LONGEST_STEP = 1000  # samples between two looks, at most
 
 
@@ -64,14 +66,16 @@ def next_ladder_review(seen: int, window: int) -> int:
 
 
 def last_early_look(received: int) -> int:
-    """The last look of an automatic width at the first data: 1, 2, 3, 4, 6, 8, 10, 15, 20, 30, ... samples.
+    """The last look of an automatic width at the first data: every sample up to 10, then every 9 %.
 
-    Such a look places and reviews all layers, so there are few of them.
+    Such a look places and reviews all layers, so there are fewer of them.
 
     Examples
     --------
-    >>> [last_early_look(received) for received in (1, 11, 99, 101, 160, 700, 999)]
-    [1, 10, 80, 100, 150, 600, 800]
+    >>> [last_early_look(received) for received in (1, 10, 11, 99, 178, 999)]
+    [1, 10, 11, 96, 175, 988]
     """
-    decade: int = 10 ** (len(str(received)) - 1)
-    return max(int(part * decade) for part in EARLY_LOOKS if int(part * decade) <= received)
+    if received <= 10:
+        return received
+    steps = int(EARLY_LOOKS * math.log2(received / 10) + 1e-9)
+    return math.ceil(10 * 2 ** (steps / EARLY_LOOKS) - 1e-9)
