@@ -117,8 +117,8 @@ class GaussianNeurons(
 
     Notes
     -----
-    "The first data" are the first 1000 samples. They are learned from once they are complete; until then the
-    attributes tell what would result if the stream ended there.
+    "The first data" are the first 1000 samples. They are learned from once they are complete; until then all
+    answers are those that would result if the stream had ended at the last look.
 
     Which neurons learned is decided at *looks*: fixed sample numbers, whatever the calls. A look is at most
     1000 samples old, and at most a tenth of the stream; `fit` ends with one. `centers_` and `widths_` are
