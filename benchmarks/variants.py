@@ -22,6 +22,7 @@ from gaussian_neurons.clustering import ladder
 NEURONS = 50
 VARIANTS: dict[str, dict[str, Any]] = {
     "default": {},
+    "learning frozen": {"learning_rate": 1e-9},
     "K = 16": {"n_neurons": 16},
     "K = 30": {"n_neurons": 30},
     "K = 100": {"n_neurons": 100},
@@ -54,12 +55,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--data", type=Path)
+    parser.add_argument("--only", nargs="+", choices=VARIANTS, default=list(VARIANTS), metavar="VARIANT")
     arguments = parser.parse_args()
     sets = [data for data in load(arguments.data) if data.of_suite]
     if not sets:
         parser.exit(1, "The suite was not found: pass its directory with --data.\n")
     print(f"{'':54} mean ARI   exact count of {len(sets)}   one cluster")
-    for name, changed in VARIANTS.items():
+    for name in arguments.only:
+        changed = VARIANTS[name]
         tasks = [joblib.delayed(run)(changed, data, seed) for data in sets for seed in range(arguments.seeds)]
         found = np.array(joblib.Parallel(n_jobs=-1)(tasks))
         exact, one = found[:, 1:].sum(axis=0) / arguments.seeds
