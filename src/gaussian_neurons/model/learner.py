@@ -82,21 +82,21 @@ def advance(state: State, x: Array, sample_widths: Array | None, settings: Setti
         step = _keep if state.network is None else _learn
         first = state.received - begin
         try:
-            for state in step(state, x[begin:], widths, settings):  # noqa: B020
-                yield state
+            state = step(state, x[begin:], widths, settings)
         except BadRow as bad:
             raise bad.later(begin) from None
         begin = state.received - first
+        yield state
 
 
-def _keep(state: State, x: Array, widths: Array | None, settings: Settings) -> Iterator[State]:
+def _keep(state: State, x: Array, widths: Array | None, settings: Settings) -> State:
     """Keep rows until the first data is complete."""
     taken = state.recent.window - state.received
     require_finite(x[:taken], state.recent.dtype)
-    yield replace(state, recent=state.recent.extended(x[:taken], None if widths is None else widths[:taken]))
+    return replace(state, recent=state.recent.extended(x[:taken], None if widths is None else widths[:taken]))
 
 
-def _learn(state: State, x: Array, widths: Array | None, settings: Settings) -> Iterator[State]:
+def _learn(state: State, x: Array, widths: Array | None, settings: Settings) -> State:
     """Learn from a block of rows: until the next review, the last look in it, or its end."""
     network = state.network
     assert network is not None
@@ -116,7 +116,7 @@ def _learn(state: State, x: Array, widths: Array | None, settings: Settings) -> 
             network = _reviewed(network, recent, settings, state.seed)
         elif stop == look:
             network = network.with_look(recent)
-    yield State(recent, state.seed, state.names, network, state.skipped, state.additions, None, state.early)
+    return State(recent, state.seed, state.names, network, state.skipped, state.additions, None, state.early)
 
 
 def _rule(layer: Layer, settings: Settings) -> Rule:
@@ -164,18 +164,17 @@ def _from_first(recent: Recent, settings: Settings, seed: int) -> Network:
     samples, kept = recent.samples, recent.widths
     widths = None if np.isnan(kept).any() or not len(kept) else kept
     layers = placed(settings, samples, widths, random_for(seed, INITIAL))
+    rules = [_rule(layer, settings) for layer in layers]
+    own = widths if settings.width_learning_rate > 0 else None
+    for after in learn_many([layer.neurons for layer in layers], samples, rules, own, settings.backend):
+        layers = tuple(layer._replace(neurons=now) for layer, now in zip(layers, after, strict=True))
     low, high = domain_of(settings, samples)
     none, neurons = Clusters.none(settings.n_neurons), layers[0].neurons
     look = Look(neurons, recent, low, high, none, settings.is_ladder)
     network = Network(layers, low, high, none, look, settings.is_ladder)
-    rules = [_rule(layer, settings) for layer in layers]
-    own = widths if settings.width_learning_rate > 0 else None
-    for neurons_now in learn_many([layer.neurons for layer in layers], samples, rules, own, settings.backend):
-        network = network.with_neurons(neurons_now)
-    seen = network.neurons.seen
-    if network.is_ladder or (seen and seen == next_review(seen - 1, recent.window)):
+    if network.is_ladder or (neurons.seen and neurons.seen == next_review(neurons.seen - 1, recent.window)):
         return _reviewed(network, recent, settings, seed)
-    return network.with_look(recent)
+    return network
 
 
 # ---- reviews ------------------------------------------------------------------------------------------
