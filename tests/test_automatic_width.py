@@ -1,6 +1,10 @@
 """The default model, with an automatic width, on data of many kinds."""
 
 import gzip
+import os
+import signal
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -8,6 +12,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from gaussian_neurons import GaussianNeurons, Neurons
 from gaussian_neurons.base.bad_rows import BadRow
+from gaussian_neurons.base.interrupts import interruption_point
 from gaussian_neurons.clustering import ladder
 from gaussian_neurons.datasets.synthetic import Drifting
 from gaussian_neurons.learning import native
@@ -482,11 +487,20 @@ def test_published_sets():
     assert min(counts[name] for name in several) >= 2, counts
 
 
-@pytest.mark.parametrize(("scale", "says"), [(1e-170, "differ by so little"), (1e170, "so far apart")])
-def test_data_whose_squared_distances_overflow_or_vanish_is_an_error(scale, says):
-    X = mixture(3, 2, n=2000)[0] * scale
-    with pytest.raises(ValueError, match=says):
-        GaussianNeurons(10, random_state=0).partial_fit(X)
+@pytest.mark.parametrize(("dtype", "least", "most"), [(np.float32, -16, 16), (np.float64, -147, 151)])
+def test_data_of_any_scale_is_clustered_or_refused(dtype, least, most):
+    """Squared distances underflow and overflow long before the numbers themselves."""
+    X = mixture(5, 2, n=2000)[0]
+    beyond = np.linspace(0, 30 if dtype == np.float32 else 170, 12)
+    for exponent in (*(least - beyond), least + 2, 0, most - 2, *(most + beyond)):
+        with np.errstate(over="ignore"):
+            scaled = (X * 10.0**exponent).astype(dtype)
+        model = GaussianNeurons(10, random_state=0)
+        if least < exponent < most:
+            assert model.partial_fit(scaled).n_clusters_ == 5
+        elif np.isfinite(scaled).all() and (scaled != scaled[0]).any():
+            with pytest.raises(ValueError, match=r"differ by so little|so far apart|out of the range"):
+                model.partial_fit(scaled)
 
 
 def test_equal_samples_do_not_change_the_widths():
@@ -518,3 +532,49 @@ def test_an_automatic_width_cannot_be_changed_to_learned_widths():
     model = GaussianNeurons(10, random_state=0).partial_fit(X)
     with pytest.raises(ValueError, match="cannot learn widths"):
         model.set_params(width_learning_rate=0.1).partial_fit(X, sample_width=np.ones(len(X)))
+
+
+def test_bits_do_not_depend_on_the_threads_of_blas():
+    """Reviews at D = 100 need the eigenvalues of a covariance matrix."""
+    script = (
+        "import numpy as np\n"
+        "from gaussian_neurons import GaussianNeurons\n"
+        "from gaussian_neurons.model import archive, model_file\n"
+        "X = np.random.default_rng(0).normal(size=(1500, 100)) * np.linspace(1, 3, 100)\n"
+        "model = GaussianNeurons(random_state=0).partial_fit(X)\n"
+        "assert model._state.network.cloud is not None\n"
+        "print(archive.digest(*model_file.contents(model.get_params(), model._state)))\n"
+    )
+    found = [
+        subprocess.run(
+            [sys.executable, "-c", script],
+            env={**os.environ, "OPENBLAS_NUM_THREADS": threads, "OMP_NUM_THREADS": threads},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for threads in "12"
+    ]
+    assert found[0] == found[1]
+
+
+def test_an_interrupt_ends_a_review_at_the_next_point(monkeypatch):
+    """A review takes seconds in many dimensions; the model keeps what was learned before it."""
+    X = np.random.default_rng(0).normal(size=(3000, 3))
+    model = GaussianNeurons(10, random_state=0).partial_fit(X[:2000])
+    later = []
+
+    def interrupted(*_):
+        signal.raise_signal(signal.SIGINT)
+
+    def point():
+        later.append("point")
+        interruption_point()
+        later.append("passed")
+
+    monkeypatch.setattr(ladder, "shift", lambda layers, *_: interrupted() or tuple(layers))
+    monkeypatch.setattr(native, "interruption_point", point)
+    with pytest.raises(KeyboardInterrupt):
+        model.partial_fit(X[2000:])
+    assert later[-1] == "point"
+    assert model.n_samples_seen_ in (2000, 2500)

@@ -381,3 +381,29 @@ def test_arrays_that_a_model_gives_are_read_only_copies():
     for array in given:
         with pytest.raises(ValueError, match="read-only"):
             array[...] = 0
+
+
+# ---- nothing learned --------------------------------------------------------------------------------
+
+
+def test_every_row_is_novel_if_nothing_was_learned():
+    far = GaussianNeurons(3, width=1.0, init=np.full((3, 2), 1e3), domain=(0, 1e3), random_state=0)
+    placed = GaussianNeurons(3, width=1.0, domain=(0, 1), random_state=0).place_neurons(2)
+    for model in (far.partial_fit(np.zeros((2000, 2))), placed):
+        assert model.n_clusters_ == 0
+        assert model.novelty_threshold() == model.novelty_threshold(0.0) == np.inf
+        assert model.is_novel([[1e6, 1e6], [0.0, 0.0]]).tolist() == [True, True]
+        assert model.predict([[0.0, 0.0]]) == -1
+        for ask in (model.predict, model.is_novel, model.score_samples):
+            with pytest.raises(ValueError, match="got NaN at row 1"):
+                ask([[0.0, 0.0], [0.0, np.nan]])
+
+
+def test_a_threshold_with_samples_out_of_reach_is_a_number():
+    """Log-responses of float32 are minus infinity for some of the last samples."""
+    X = np.zeros((2000, 1), np.float32)
+    X[1500:] = 1e19
+    model = GaussianNeurons(1, width=1e-2, init=[[0.0]], domain=(0, 1), learning_rate=0.0).partial_fit(X)
+    assert model.n_clusters_ == 1
+    assert not np.isnan([model.novelty_threshold(part) for part in (0.0, 0.25, 0.49995, 0.5, 1.0)]).any()
+    assert model.is_novel(X[[0, -1]], 0.25).tolist() == [False, False]

@@ -342,20 +342,21 @@ class GaussianNeurons(
     def novelty_threshold(self, false_alarms: float = 0.01) -> float:
         """The score below which a row is novel: this part of the last samples is below it.
 
-        It is taken from the 1000 samples before the last look: 0.01 rests on ten of them.
+        It is taken from the 1000 samples before the last look: 0.01 rests on ten of them. It is infinite if
+        nothing was learned: every row is novel then.
 
         Parameters
         ----------
         false_alarms : part of the rows like those seen that may be called novel, from 0 to 1
         """
         part = checks.number("false_alarms", false_alarms, least=0.0, most=1.0)
-        return float(np.quantile(self._network.look.scores, part))
+        return self._network.look.score_below(part)
 
     def is_novel(self, X: ArrayLike, false_alarms: float = 0.01) -> NDArray[np.bool_]:
         """Which rows are unlike what the model has seen: their score is below `novelty_threshold`."""
         part = checks.number("false_alarms", false_alarms, least=0.0, most=1.0)
         network, x = self._asked(X)
-        novel: NDArray[np.bool_] = _scores(network, x) < np.quantile(network.look.scores, part)
+        novel: NDArray[np.bool_] = _scores(network, x) < network.look.score_below(part)
         return novel
 
     def cost(self, X: ArrayLike) -> float:

@@ -9,7 +9,14 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics import silhouette_score
 
 from gaussian_neurons import _core
-from gaussian_neurons.clustering.grouping import distinct_rows, join_centers, of_a_cloud, valley
+from gaussian_neurons.clustering.grouping import (
+    distinct_rows,
+    eigenvalues,
+    join_centers,
+    of_a_cloud,
+    valley,
+    variances_of,
+)
 
 seeds = st.integers(0, 10**6)
 LINE = np.array([[0.0], [1.0], [10.0], [11.0], [12.0]])
@@ -242,8 +249,39 @@ def test_distinct_rows_are_the_set_of_rows(seed):
 # ---- clouds -----------------------------------------------------------------------------------------
 
 
+def variances(rows: np.ndarray) -> np.ndarray:
+    return variances_of(rows, np.sqrt(((rows[:, None] - rows) ** 2).sum(axis=2)))
+
+
+def one_cloud(rows: np.ndarray, centers: int, seed: int) -> float:
+    return of_a_cloud(len(rows), variances(rows), centers, np.random.default_rng(seed))
+
+
 def cloud_of(rows: np.ndarray) -> float:
-    return float(np.mean([of_a_cloud(rows, 20, np.random.default_rng(seed)) for seed in range(5)]))
+    return float(np.mean([one_cloud(rows, 20, seed) for seed in range(5)]))
+
+
+def test_eigenvalues_by_hand():
+    np.testing.assert_allclose(eigenvalues(np.array([[3.0]])), [3])
+    np.testing.assert_allclose(eigenvalues(np.array([[2.0, 1.0], [1.0, 2.0]])), [1, 3])
+    second_differences = 2 * np.eye(3) - np.eye(3, k=1) - np.eye(3, k=-1)
+    np.testing.assert_allclose(eigenvalues(second_differences), [2 - 2**0.5, 2, 2 + 2**0.5])
+
+
+@given(seeds, st.integers(1, 40))
+def test_eigenvalues_are_those_of_lapack(seed, size):
+    rows = np.random.default_rng(seed).normal(size=(size, 1 + seed % 50))
+    matrix = rows @ rows.T
+    np.testing.assert_allclose(eigenvalues(matrix), np.linalg.eigvalsh(matrix), atol=1e-12 * np.trace(matrix))
+
+
+@pytest.mark.parametrize("D", [3, 30, 300])
+def test_variances_are_those_along_the_principal_axes(D):
+    """Also with more dimensions than rows: then the smaller matrix is used, and the others are 0."""
+    rows = np.random.default_rng(0).normal(size=(50, D)) * np.linspace(1, 3, D) + 7
+    expected = np.linalg.svd(rows - rows.mean(axis=0), compute_uv=False) ** 2 / 49
+    np.testing.assert_allclose(variances(rows)[::-1], expected, atol=1e-9)
+    assert len(variances(rows)) == min(50, D)
 
 
 @pytest.mark.parametrize("D", [1, 2, 10])
@@ -266,10 +304,10 @@ def test_a_cloud_does_not_depend_on_rotation_shift_and_scale(seed):
     random = np.random.default_rng(seed)
     rows = random.normal(size=(100, 3)) * [5, 1, 0.2]
     turn, _ = np.linalg.qr(random.normal(size=(3, 3)))
-    expected = of_a_cloud(rows, 10, np.random.default_rng(1))
-    found = of_a_cloud(1000 * rows @ turn + 7, 10, np.random.default_rng(1))
+    expected = one_cloud(rows, 10, seed=1)
+    found = one_cloud(1000 * rows @ turn + 7, 10, seed=1)
     assert found == pytest.approx(expected, abs=1e-9)
 
 
 def test_a_cloud_of_equal_rows():
-    assert of_a_cloud(np.ones((10, 2)), 4, np.random.default_rng(0)) == 0.0
+    assert one_cloud(np.ones((10, 2)), 4, seed=0) == 0.0

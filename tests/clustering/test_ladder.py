@@ -29,6 +29,7 @@ from gaussian_neurons.clustering.ladder import (
 )
 from gaussian_neurons.learning import native
 from gaussian_neurons.learning.neurons import EACH
+from gaussian_neurons.learning.responses import FINEST, least_width
 from gaussian_neurons.learning.rule import Rule
 from gaussian_neurons.learning.starts import means
 from tests.learning.calls import learned
@@ -91,10 +92,21 @@ def test_each_width_is_a_quarter_of_the_one_before():
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_the_narrowest_width_of_tiny_data_is_positive(dtype):
-    rows = (np.finfo(dtype).tiny ** 0.5 * np.arange(20.0)[:, None]).astype(dtype)
-    assert widths_for(rows)[-1] >= np.finfo(dtype).tiny
-    layer_at(rows[:3], float(widths_for(rows)[-1]), rows)
+def test_the_narrowest_width_of_the_smallest_data_keeps_its_precision(dtype):
+    """Scaled by a power of two, smallest data gives the widths of larger data; below that it is refused."""
+    rows = np.arange(20.0)[:, None]
+    exponent = int(np.ceil(np.log2(FINEST * least_width(dtype) / typical_distance(rows)) / 2))
+    smallest = np.ldexp(rows, exponent).astype(dtype)
+    np.testing.assert_array_equal(widths_for(smallest), np.ldexp(widths_for(rows), 2 * exponent))
+    layer_at(smallest[:3], float(widths_for(smallest)[-1]), smallest)
+    with pytest.raises(ValueError, match=f"differ by so little that {np.dtype(dtype).name} cannot"):
+        widths_for(np.ldexp(smallest, -1))
+
+
+def test_rare_values_give_the_typical_distance():
+    rows = np.zeros((1000, 1))
+    rows[[3, 500]] = 0.1
+    assert typical_distance(rows) == pytest.approx(0.01)
 
 
 @pytest.mark.parametrize(

@@ -6,14 +6,18 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any
+from typing import Any, ClassVar
 
 
 class deferred_interrupts:
-    """Defer Ctrl-C to the end of a block.
+    """Defer Ctrl-C to the end of a block, or to the next `interruption_point` in it.
 
     It gives a list that is empty until an interrupt arrives. The block belongs to the function that contains
     it: it must not yield.
+
+    Parameters
+    ----------
+    points : whether the block may end early, at an `interruption_point`
 
     Examples
     --------
@@ -23,19 +27,25 @@ class deferred_interrupts:
     ...             break
     """
 
+    innermost: ClassVar["deferred_interrupts | None"] = None  # of the main thread
+
+    def __init__(self, points: bool = False) -> None:
+        self.points = points
+
     def __enter__(self) -> list[Any]:
         self._arrived: list[Any] = []
         self._handler: Any = signal.getsignal(signal.SIGINT)
         self._owner: FrameType | None = None
         if threading.current_thread() is threading.main_thread() and callable(self._handler):
             self._owner = sys._getframe(1)
+            self._outer, deferred_interrupts.innermost = deferred_interrupts.innermost, self
             signal.signal(signal.SIGINT, self._note)
         return self._arrived
 
     def __exit__(self, *_: object) -> None:
         if self._owner is not None:
             signal.signal(signal.SIGINT, self._handler)
-            self._owner = None
+            deferred_interrupts.innermost, self._owner = self._outer, None
             if self._arrived:
                 self._handler(signal.SIGINT, sys._getframe())
 
@@ -48,7 +58,23 @@ class deferred_interrupts:
             return
         # The block has ended without __exit__: the handler of another signal raised an error in between.
         signal.signal(signal.SIGINT, self._handler)
+        deferred_interrupts.innermost = self._outer
         self._handler(number, frame)
+
+
+def interruption_point() -> None:
+    """Let a deferred interrupt arrive here, if the blocks around this call have points.
+
+    NumPy turns an interrupt that arrives in some of its functions into another error; here it is safe.
+    """
+    block = deferred_interrupts.innermost
+    if block is None or threading.current_thread() is not threading.main_thread():
+        return
+    while block is not None and block.points:
+        if block._arrived:
+            block._arrived.clear()
+            block._handler(signal.SIGINT, sys._getframe())  # of the block around it, or one that raises
+        block = block._outer
 
 
 @contextmanager

@@ -5,8 +5,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import eigvalsh_tridiagonal
 
 from gaussian_neurons import _core
+from gaussian_neurons.base.interrupts import interruption_point
 from gaussian_neurons.learning.responses import nearest, squared_distances
 from gaussian_neurons.learning.starts import means, means_of
 
@@ -55,8 +57,11 @@ def distinct_rows(rows: Array, values: int) -> Array:
     array([[2.],
            [1.]])
     """
-    first: Labels = np.sort(np.unique(rows, axis=0, return_index=True)[1])
-    return rows if len(first) <= min(values, max(2, len(rows) // 10)) else rows[first]
+    found: dict[bytes, int] = {}
+    for k, row in enumerate(rows + 0.0):  # -0.0 becomes 0.0
+        found.setdefault(row.tobytes(), k)
+    few = len(found) <= min(values, max(2, len(rows) // 10))
+    return rows if few else rows[list(found.values())]
 
 
 def join_centers(rows: Array, distances: Array, centers: Array) -> Joining:
@@ -107,20 +112,57 @@ def valley(rows: Array, label: Labels) -> float:
     np.fill_diagonal(gaps, np.inf)
     midway = beside = 0
     for one, other in enumerate(gaps.argmin(axis=1)):
+        interruption_point()
         line = places[other] - places[one]
-        along = (rows[(label == one) | (label == other)] - places[one]) @ line / gaps[one, other]
+        both = rows[(label == one) | (label == other)] - places[one]
+        along = np.einsum("nd,d->n", both, line) / gaps[one, other]  # no BLAS: its bits depend on threads
         low, middle, high = ((abs(along - at) < BAND).sum() for at in (0.0, 0.5, 1.0))
         midway, beside = midway + int(middle), beside + int(min(low, high))
     return midway / max(beside, 1)
 
 
-def of_a_cloud(rows: Array, centers: int, random: np.random.Generator) -> float:
-    """The silhouette of as many rows of one normal distribution: the value without structure.
+def variances_of(rows: Array, distances: Array) -> Array:
+    """The variances of the rows along their principal axes, (min(n, D),).
 
-    The distribution has the variances of all rows along their principal axes.
+    They are the eigenvalues of the covariance matrix or, if there are more dimensions than rows, of the
+    smaller matrix of the inner products of centered rows, which follows from the distances.
+
+    Parameters
+    ----------
+    rows : (n, D)
+    distances : (n, n), between them
+
+    Examples
+    --------
+    >>> rows = np.array([[0.0, 0.0], [3.0, 0.0], [0.0, 1.0], [3.0, 1.0]])
+    >>> variances_of(rows, np.sqrt(squared_distances(rows, rows))).round(3)
+    array([0.333, 3.   ])
     """
-    variances = np.maximum(np.linalg.eigvalsh(np.atleast_2d(np.cov(rows, rowvar=False))), 0)
-    cloud = random.normal(size=(len(rows), len(variances))) * np.sqrt(variances)
+    count, dimensions = rows.shape
+    if dimensions <= count:
+        centered = rows - rows.mean(axis=0)
+        products = np.einsum("ni,nj->ij", centered, centered)
+    else:
+        squared = distances**2
+        off = squared.mean(axis=0)
+        products = (off[:, None] + off - squared - off.mean()) / 2
+    return np.maximum(eigenvalues(products / max(count - 1, 1)), 0)
+
+
+def eigenvalues(matrix: Array) -> Array:
+    """The eigenvalues of a symmetric matrix, increasing, with bits that do not depend on BLAS threads."""
+    diagonal, beside = np.empty(len(matrix)), np.empty(len(matrix) - 1)
+    _core.tridiagonal(matrix.copy(), diagonal, beside)
+    found: Array = eigvalsh_tridiagonal(diagonal, beside, lapack_driver="sterf") if len(beside) else diagonal
+    return found
+
+
+def of_a_cloud(count: int, variances: Array, centers: int, random: np.random.Generator) -> float:
+    """The silhouette of `count` rows of one normal distribution: the value without structure.
+
+    `variances` are those along its principal axes.
+    """
+    cloud = random.normal(size=(count, len(variances))) * np.sqrt(variances)
     squared = squared_distances(cloud, cloud)
     places = means(cloud, centers, float(squared.mean()), random)
     return max(join_centers(cloud, np.sqrt(squared), places).silhouettes)

@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gaussian_neurons.base.interrupts import interruption_point
+from gaussian_neurons.base.memory_maps import NUMBERS_AT_ONCE, row_blocks
 from gaussian_neurons.clustering.diagnosis import Winning, winning
 from gaussian_neurons.clustering.grouping import (
     Joining,
@@ -18,9 +20,18 @@ from gaussian_neurons.clustering.grouping import (
     join_centers,
     of_a_cloud,
     valley,
+    variances_of,
 )
 from gaussian_neurons.learning.neurons import Neurons
-from gaussian_neurons.learning.responses import nearest, squared_distances, strongest
+from gaussian_neurons.learning.responses import (
+    FINEST,
+    below_overflow,
+    checked_scale,
+    least_width,
+    nearest,
+    squared_distances,
+    strongest,
+)
 from gaussian_neurons.learning.starts import means, means_of, neurons_at
 
 Array = NDArray[Any]
@@ -74,17 +85,18 @@ def typical_distance(samples: Array) -> float | None:
     >>> typical_distance(np.array([[0.0], [1.0], [3.0]]))
     4.0
     """
-    rows = thinned(samples, PAIRED).astype(np.float64)
+    rows = thinned(samples, PAIRED)
+    if (rows == rows[:1]).all():  # rare values may not be among them
+        rows = thinned(np.unique(samples, axis=0), PAIRED)
+        if len(rows) < 2:
+            return None
     with np.errstate(over="ignore"):
-        squared = squared_distances(rows, rows)[_pairs(len(rows))]
-    for some in (squared, squared[squared > 0]):  # the latter if most are equal
-        median = float(np.median(some)) if len(some) else 0.0
-        if np.isinf(median):
-            raise ValueError("the samples are so far apart that squared distances overflow. Scale the data.")
-        if median > 0:
-            least = float(np.finfo(samples.dtype).tiny) * RATIO**RUNGS / WIDEST  # for the narrowest layer
-            return max(median, least)
-    return None
+        wide = rows.astype(np.float64)
+        squared = squared_distances(wide, wide)[_pairs(len(rows))]
+    median = float(np.median(squared))
+    if median == 0 and squared.any():  # most are equal
+        median = float(np.median(squared[squared > 0]))
+    return below_overflow(median, samples.dtype)
 
 
 @lru_cache(maxsize=4)
@@ -104,12 +116,8 @@ def thinned(rows: Array, most: int) -> Array:
 def widths_for(samples: Array) -> Array:
     """A width for each layer, the widest first, (RUNGS,)."""
     typical = typical_distance(samples)
-    if typical is None and (samples != samples[:1]).any():
-        raise ValueError(
-            "the samples differ by so little that squared distances are 0. Scale the data: multiply it by a "
-            "large number."
-        )
-    widths: Array = WIDEST * (typical or 1.0) / RATIO ** np.arange(RUNGS)
+    scale = 1.0 if typical is None else checked_scale(typical, samples.dtype)
+    widths: Array = WIDEST * scale / RATIO ** np.arange(RUNGS)
     return widths
 
 
@@ -202,7 +210,8 @@ def choose(
     if separate is None:
         centers = min(neurons, CLOUD_CENTERS)
         clouds = [cloud] * (CLOUDS - 1) if cloud is not None else []  # the earlier one counts as well
-        clouds += [of_a_cloud(rows, centers, random) for _ in range(CLOUDS - len(clouds))]
+        variances = variances_of(rows, distances)
+        clouds += [of_a_cloud(len(rows), variances, centers, random) for _ in range(CLOUDS - len(clouds))]
         cloud = float(np.mean(clouds))
         separate = of_count.max() > STRUCTURE * cloud + CHANCE * np.sqrt(count / len(rows))
     if not separate:
@@ -234,8 +243,12 @@ def without_noise(group: Labels, neurons: Neurons, recent: Array) -> Labels:
     rows = recent.astype(np.float64)
     places, size = means_of(rows, label, int(group.max()) + 1)
     share = size / len(rows)
-    with np.errstate(over="ignore"):
-        apart = ((rows - places[label]) ** 2).sum(axis=1)
+    apart = np.empty(len(rows))
+    for begin, some in row_blocks(rows, NUMBERS_AT_ONCE // rows.shape[1] + 1):
+        interruption_point()
+        block = slice(begin, begin + len(some))
+        with np.errstate(over="ignore"):
+            apart[block] = ((some - places[label[block]]) ** 2).sum(axis=1)
     scatter = np.bincount(label, apart, minlength=len(size)) / np.maximum(size, 1)
     least = min(LEAST_SHARE, LEAST_SHARE_OF_EQUAL / len(group))
     sparse = scatter > SPARSE * np.median(scatter[label])
@@ -274,7 +287,8 @@ def shift(
     typical = typical_distance(recent)
     if typical is None:
         return tuple(layers)  # equal samples have no distances
-    wanted, moved = WIDEST * typical, tuple(layers)
+    wanted = WIDEST * max(typical, FINEST * least_width(recent.dtype))  # closer samples count as equal
+    moved = tuple(layers)
     count, seen = len(layers[0].neurons), layers[0].neurons.seen
     while abs(steps_off := np.log(wanted / float(moved[0].neurons.widths[0])) / np.log(RATIO)) > SHIFT:
         wider = steps_off > 0

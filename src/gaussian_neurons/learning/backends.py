@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gaussian_neurons.base.bad_rows import BadRow, bad_width, require_finite
+from gaussian_neurons.base.interrupts import interruption_point
 from gaussian_neurons.base.memory_maps import row_blocks
 from gaussian_neurons.learning import native, reference
 from gaussian_neurons.learning.neurons import Neurons
@@ -53,6 +54,7 @@ def learn_many(
     now = tuple(layers)
     learn, rows_at_once = resolved(backend)
     for begin, rows in row_blocks(np.asarray(samples), rows_at_once(now)):
+        interruption_point()
         widths = None if own is None else own[begin : begin + len(rows)]
         try:
             now = tuple(

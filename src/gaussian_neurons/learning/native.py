@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from gaussian_neurons import _core
 from gaussian_neurons.base.bad_rows import bad_value, bad_width
+from gaussian_neurons.base.interrupts import interruption_point
 from gaussian_neurons.base.memory_maps import row_blocks
 from gaussian_neurons.learning.rule import Rule
 
@@ -17,6 +18,7 @@ Array = NDArray[Any]
 
 VARIABLE = "GAUSSIAN_NEURONS_ISA"
 NUMBERS_AT_ONCE = 1 << 20  # distances in a block
+PRODUCTS_AT_ONCE = 1 << 26  # in a block: some 50 ms
 DONE, BAD_VALUE, BAD_WIDTH, DIVERGED = range(4)  # how a call of the core ends
 
 
@@ -60,14 +62,21 @@ def diverged(neuron: int, sample: int, widths: Array, rule: Rule) -> FloatingPoi
 def squared_distances(x: Array, centers: Array) -> Array:
     """|x - mu_i|^2 for every sample and center, (n, K), in the precision of the centers."""
     out = np.empty((len(x), len(centers)), centers.dtype)
-    for begin, rows in row_blocks(x):
+    for begin, rows in measurable_blocks(x, centers):
         _measure(x, begin, rows, centers, out[begin : begin + len(rows)])
     return out
 
 
+def measurable_blocks(x: Array, centers: Array, most: int = PRODUCTS_AT_ONCE) -> Iterator[tuple[int, Array]]:
+    """Blocks of rows, see `row_blocks`, whose distances take some 50 ms at most; interrupts come in between."""
+    for block in row_blocks(x, most=min(most, PRODUCTS_AT_ONCE // max(centers.size, 1)) + 1):
+        interruption_point()
+        yield block
+
+
 def distance_blocks(x: Array, centers: Array) -> Iterator[tuple[int, Array]]:
     """The same in blocks of rows, (index of the first row, (m, K)): for more rows than fit in memory."""
-    for begin, rows in row_blocks(x, most=NUMBERS_AT_ONCE // max(x.shape[1], len(centers), 1) + 1):
+    for begin, rows in measurable_blocks(x, centers, NUMBERS_AT_ONCE // max(x.shape[1], len(centers), 1)):
         block = np.empty((len(rows), len(centers)), centers.dtype)
         _measure(x, begin, rows, centers, block)
         yield begin, block

@@ -11,14 +11,57 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gaussian_neurons import _core
-from gaussian_neurons.base.bad_rows import bad_value
-from gaussian_neurons.base.memory_maps import row_blocks
-from gaussian_neurons.learning.native import distance_blocks, squared_distances
+from gaussian_neurons.base.bad_rows import bad_value, require_finite
+from gaussian_neurons.learning.native import distance_blocks, measurable_blocks, squared_distances
 
 Array = NDArray[Any]
 Indices = NDArray[np.int64]
 
-__all__ = ["cost", "mutual", "nearest", "own", "responses", "squared_distances", "strongest"]
+__all__ = [
+    "below_overflow",
+    "checked_scale",
+    "cost",
+    "least_width",
+    "mutual",
+    "nearest",
+    "own",
+    "responses",
+    "squared_distances",
+    "strongest",
+]
+
+SUMMED = 1 << 20  # squared distances that must have a finite sum
+FINEST = 512  # the least typical squared distance of samples, as a multiple of the least width
+
+
+def least_width(dtype: Any) -> float:
+    """The least width whose squared distances keep their precision: below it they underflow."""
+    limits = np.finfo(dtype)
+    return float(limits.tiny / limits.eps)
+
+
+def below_overflow(squared: float, dtype: Any) -> float:
+    """A squared distance, or a ValueError if a million such distances have no finite sum."""
+    if not squared <= float(np.finfo(dtype).max) / SUMMED:
+        raise ValueError("the samples are so far apart that squared distances overflow. Scale the data.")
+    return squared
+
+
+def checked_scale(squared: float, dtype: Any) -> float:
+    """The typical squared distance between samples, or a ValueError if the precision cannot resolve it.
+
+    Examples
+    --------
+    >>> checked_scale(1e-20, np.float32)
+    1e-20
+    """
+    below_overflow(squared, dtype)
+    if squared < FINEST * least_width(dtype):
+        raise ValueError(
+            f"the samples differ by so little that {np.dtype(dtype).name} cannot resolve squared distances "
+            f"between them. Scale the data: multiply it by a large number."
+        )
+    return squared
 
 
 def log_response_blocks(x: Array, centers: Array, widths: Array) -> Iterator[tuple[int, Array]]:
@@ -43,9 +86,10 @@ def responses(x: Array, centers: Array, widths: Array) -> Array:
 def strongest(x: Array, centers: Array, widths: Array) -> tuple[Indices, Array]:
     """For each row the neuron that responds most and its log-response: -1 and -inf without any neurons."""
     if not len(centers):
+        require_finite(x, centers.dtype)
         return np.full(len(x), -1), np.full(len(x), -np.inf, centers.dtype)
     winner, log_response = np.empty(len(x), np.int64), np.empty(len(x), centers.dtype)
-    for begin, rows in row_blocks(x):
+    for begin, rows in measurable_blocks(x, centers):
         block = slice(begin, begin + len(rows))
         row, column = _core.strongest(rows, centers, widths, winner[block], log_response[block])
         if row >= 0:

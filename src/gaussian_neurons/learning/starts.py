@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gaussian_neurons.base.interrupts import interruption_point
 from gaussian_neurons.learning.neurons import Neurons
-from gaussian_neurons.learning.responses import nearest
+from gaussian_neurons.learning.responses import least_width, nearest
 
 Array = NDArray[Any]
 
@@ -17,17 +18,18 @@ def neurons_at(centers: Array, widths: Array, dtype: type, born: int = 0) -> Neu
     """Neurons in the model's precision, or a ValueError if it cannot represent them."""
     with np.errstate(over="ignore", under="ignore"):
         neurons = Neurons.at(centers, widths, dtype, born)
-    least, most = float(np.finfo(dtype).tiny), float(np.finfo(dtype).max)
+    name, least, most = np.dtype(dtype).name, least_width(dtype), float(np.finfo(dtype).max)
     bad = np.flatnonzero(~((neurons.widths >= least) & (neurons.widths <= most)))
     if len(bad):
+        wider = "" if dtype == np.float64 else ", or start the model with float64 samples"
         raise ValueError(
-            f"a width of {float(widths[bad[0]])!r} is out of the range of {np.dtype(dtype).name}, the "
-            f"precision of the samples. Scale the data, or start the model with float64 samples."
+            f"a width of {float(widths[bad[0]])!r} is out of the range of {name}, the precision of the "
+            f"samples: it must be between {least:.2g} and {most:.2g}. Scale the data{wider}."
         )
     if not np.isfinite(neurons.centers).all():
         raise ValueError(
-            f"starting centers are out of the range of {np.dtype(dtype).name}, the precision of the samples. "
-            f"Scale the data or narrow the domain."
+            f"centers are out of the range of {name}, the precision of the samples. Scale the data or narrow "
+            f"the domain."
         )
     return neurons
 
@@ -85,6 +87,7 @@ def spread(rows: Array, count: int, reach: float, random: np.random.Generator) -
     drawn = np.empty(count, np.int64)
     left = np.full(len(rows), reach, np.float64)
     for k in range(count):
+        interruption_point()
         sums = np.cumsum(left)
         at = np.searchsorted(sums, random.random() * sums[-1], side="right")
         drawn[k] = min(int(at), len(rows) - 1)

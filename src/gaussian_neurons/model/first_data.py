@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from gaussian_neurons.clustering import ladder
 from gaussian_neurons.clustering.ladder import Layer
-from gaussian_neurons.learning.responses import squared_distances
+from gaussian_neurons.learning.responses import checked_scale, squared_distances
 from gaussian_neurons.learning.starts import means, neurons_at, uniform
 from gaussian_neurons.model.settings import Settings
 
@@ -83,10 +83,10 @@ def automatic_width(samples: Array) -> float:
     distinct = np.unique(samples.astype(np.float64), axis=0)
     if len(distinct) < 2:
         return 1.0
-    ranked = np.sort(squared_distances(distinct, distinct), axis=1)
+    with np.errstate(over="ignore"):
+        ranked = np.sort(squared_distances(distinct, distinct), axis=1)
     rank = max(1, int(NEIGHBOURS * len(distinct)))
-    width = WIDTH_PER_SQUARED_DISTANCE * float(np.median(ranked[:, rank]))
-    return max(width, float(np.finfo(np.float32).tiny))
+    return WIDTH_PER_SQUARED_DISTANCE * checked_scale(float(np.median(ranked[:, rank])), samples.dtype)
 
 
 def automatic_rate(widths: Array, sample_widths: Array | None) -> float:

@@ -190,8 +190,8 @@ def concluded(state: State, settings: Settings) -> State:
 
 
 def _reviewed(network: Network, recent: Recent, settings: Settings, seed: int) -> Network:
-    """The network after a review. NumPy may turn an interrupt into another error, so interrupts wait."""
-    with deferred_interrupts():
+    """The network after a review. NumPy may turn an interrupt into another error, so it waits for a point."""
+    with deferred_interrupts(points=True):
         if network.is_ladder:
             return _reviewed_ladder(network, recent, settings, seed)
         (layer,) = network.layers

@@ -71,10 +71,17 @@ class Look:
         chosen = self.neurons.centers[self.learned], self.neurons.widths[self.learned]
         return np.sort(strongest(self.recent.samples, *chosen)[1])
 
+    def score_below(self, part: float) -> float:
+        """The score below which this part of the recent samples is; infinite if nothing was learned."""
+        if not len(self.learned) or not len(self.scores):
+            return float("inf")
+        least = np.finfo(np.float64).min  # minus infinity has no quantiles
+        return float(np.quantile(np.maximum(self.scores.astype(np.float64), least), part))
+
     @cached_property
     def rare_score(self) -> float:
         """The score that all but 1 % of the recent samples exceed."""
-        return float(np.quantile(self.scores, 0.01))
+        return self.score_below(0.01)
 
     def found(self, neurons: Neurons) -> Found:
         """The clusters with the neurons as they are now.
