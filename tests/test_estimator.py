@@ -284,8 +284,8 @@ def test_bad_parameters_are_refused_and_change_nothing(model, tried, parameters,
         ({"width": 1e-50}, np.float32, "1e-50 is out of the range of float32"),
         ({"width": 1e50}, np.float32, "out of the range of float32"),
         ({"width": 5e-324}, np.float64, "out of the range of float64"),
-        ({"init": np.full((4, 2), 1e300)}, np.float32, "starting centers are out of the range of float32"),
-        ({"domain": (-1e300, 1e300)}, np.float32, "starting centers are out of the range"),
+        ({"init": np.full((4, 2), 1e300)}, np.float32, "centers are out of the range of float32"),
+        ({"domain": (-1e300, 1e300)}, np.float32, "centers are out of the range"),
     ],
 )
 def test_values_out_of_the_range_of_the_precision_are_refused(parameters, dtype, message):

@@ -273,7 +273,8 @@ class GaussianNeurons(
             bits. It is a model file: `load` reads it
         every : samples between two checkpoints, and between two calls of `callback`
         callback : called with the model and the number of rows taken so far, every `every` samples and at
-            the end; if it returns True, learning stops
+            the end; if it returns True, learning stops. It may read the stream: learning goes on with the
+            sample after the last one that was learned
         on_bad : "raise" an error that names the first row that cannot be learned from, after learning all
             rows before it; or "skip" such rows: they are counted in `n_skipped_` and reported at the end
         on_write_error : "raise" if a checkpoint cannot be written, or "warn" and go on. The last checkpoint
@@ -753,9 +754,9 @@ def _scores(network: Network, x: Array) -> Array:
 def _predicted(network: Network, x: Array) -> NDArray[np.int64]:
     """The cluster of each row."""
     numbers, centers, widths = network.found
-    if not len(numbers):
-        return np.full(len(x), -1)
     label, scores = responses.strongest(x, centers, widths)
+    if not len(numbers):
+        return label  # -1
     least = LEAST_SCORE
     if network.is_ladder:
         scores = _scores(network, x)

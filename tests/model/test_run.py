@@ -1,5 +1,6 @@
 """learn: the bits of partial_fit, callbacks, bad rows, memory, the progress bar."""
 
+import copy
 import io
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 from gaussian_neurons import GaussianNeurons
 from gaussian_neurons.base import progress
 from gaussian_neurons.base.bad_rows import BadRow
+from gaussian_neurons.datasets.synthetic import Mixture
 from gaussian_neurons.sampling import Iterated, Neighbourhoods, Patches, Rows, rows_from_file
 from tests.runs import IMAGES, X, model_of, same
 
@@ -390,3 +392,44 @@ def test_a_terminal_without_tqdm_shows_how_to_install_it(monkeypatch):
     with terminal() as screen:
         model_of().learn(Rows(X), 20_000, every=1000)
     assert screen.getvalue().count("pip install 'gaussian-neurons[progress]'") == 1
+
+
+# ---- a callback that reads the stream ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["drawn", "rows", "file"])
+def test_a_callback_may_read_the_stream(kind, tmp_path):
+    """It reads what comes next, and changes nothing in the run."""
+    np.save(tmp_path / "rows.npy", X)
+    stream = {"drawn": Mixture(3, seed=1), "rows": Rows(X), "file": rows_from_file(tmp_path / "rows.npy")}[
+        kind
+    ]
+    whole = copy.copy(stream).read(4000)
+    alone = model_of().learn(copy.copy(stream), 4000)
+    read = []
+    beside = model_of().learn(
+        stream, 4000, every=1000, callback=lambda _, t: read.append((t, stream.read(2)))
+    )
+    assert stream.position == 4000
+    assert [t for t, _ in read] == [1000, 2000, 3000, 4000]
+    for t, rows in read[:-1]:
+        np.testing.assert_array_equal(rows, whole[t : t + 2])
+    assert same(beside, alone)
+
+
+def test_another_model_may_learn_from_the_stream_in_a_callback():
+    stream, other = Mixture(3, seed=1), model_of()
+
+    def callback(_, t):
+        other.learn(stream, 10)
+
+    found = model_of().learn(stream, 5000, every=1000, callback=callback)
+    assert stream.position == 5000
+    assert same(found, model_of().learn(Mixture(3, seed=1), 5000))
+    assert other.n_samples_seen_ == 50
+
+
+def test_a_callback_may_read_ahead_in_a_generator():
+    stream = Iterated(iter(X[:3000]))
+    found = model_of().learn(stream, every=1000, callback=lambda _, t: stream.read(5) is None)
+    assert same(found, model_of().learn(X[:3000]))

@@ -243,13 +243,10 @@ def test_two_threads_never_draw_from_one_stream():
     stream = Counting()
     first = chunks_ahead(stream, 0, None, 100, 0)
     next(first)
-    helper = stream.helper
-    helper.join = lambda: None  # as if a second interrupt had ended the wait
-    first.close()
-    del helper.join
     second = chunks_ahead(stream, 0, None, 100, 0)
-    next(second)
-    second.close()
+    for _ in range(3):
+        next(first), next(second), stream.read(1)
+    first.close(), second.close()
     assert stream.most == 1
 
 
@@ -265,8 +262,10 @@ def test_interrupt_while_a_thread_starts_leaves_no_waiting_thread(monkeypatch):
         patched.setattr(threading.Thread, "start", interrupted)
         with pytest.raises(KeyboardInterrupt):
             next(chunks_ahead(stream, 0, None, 10, 0))
-    stream.helper.join(20)
-    assert not stream.helper.is_alive()
+    for thread in threading.enumerate():
+        if thread.name == "stream":
+            thread.join(20)
+    assert "stream" not in [thread.name for thread in threading.enumerate()]
     assert len(list(chunks_ahead(stream, 0, 100, 10, 0))) == 10
 
 

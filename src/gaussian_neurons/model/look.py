@@ -75,8 +75,9 @@ class Look:
         """The score below which this part of the recent samples is; infinite if nothing was learned."""
         if not len(self.learned) or not len(self.scores):
             return float("inf")
-        least = np.finfo(np.float64).min  # minus infinity has no quantiles
-        return float(np.quantile(np.maximum(self.scores.astype(np.float64), least), part))
+        least = float(np.finfo(self.scores.dtype).min)  # there are no means with minus infinity
+        found = float(np.quantile(np.maximum(self.scores, least), part))
+        return found if found > least else -float("inf")
 
     @cached_property
     def rare_score(self) -> float:

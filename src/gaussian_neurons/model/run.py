@@ -269,6 +269,7 @@ class _Run:
         stop = False
         if self.plan.callback is not None:
             self._save()
+            self.stream.position = self.start + self.taken  # the callback may read on
             self.in_callback = True
             answer = self.plan.callback(self.taken)
             stop = isinstance(answer, bool | np.bool_) and bool(answer)

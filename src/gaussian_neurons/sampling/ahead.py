@@ -31,7 +31,8 @@ def chunks_ahead(
 
     if not stream.in_a_thread:
         while end is None or first < end:
-            chunk = stream.draw(first, chunk_size(first))
+            with stream.lock:
+                chunk = stream.draw(first, chunk_size(first))
             if not chunk.taken:
                 return
             yield chunk
@@ -39,7 +40,6 @@ def chunks_ahead(
         return
     if end is not None and first >= end:
         return
-    stream.wait()  # a second interrupt may have left a thread that still draws
     prefetcher = _Prefetcher(stream)
     try:
         prefetcher.start()  # inside the try block: after an interrupt, the thread still ends
@@ -53,8 +53,7 @@ def chunks_ahead(
             if not more:
                 return
     finally:
-        prefetcher.requests.put(None)
-        stream.wait()  # two threads must not draw from one stream
+        prefetcher.stop()
 
 
 class _Prefetcher:
@@ -65,14 +64,22 @@ class _Prefetcher:
         self.requests: SimpleQueue[tuple[int, int] | None] = SimpleQueue()  # first row, count; None: stop
         self._results: SimpleQueue[Chunk | BaseException] = SimpleQueue()
 
+        self._thread = threading.Thread(target=self._work, name="stream", daemon=True)
+
     def start(self) -> None:
-        self.stream.helper = threading.Thread(target=self._work, name="stream", daemon=True)
-        self.stream.helper.start()
+        self._thread.start()
+
+    def stop(self) -> None:
+        self.requests.put(None)
+        if self._thread.is_alive():
+            self._thread.join()
 
     def _work(self) -> None:
         while (request := self.requests.get()) is not None:
             try:
-                self._results.put(self.stream.draw(*request))
+                with self.stream.lock:
+                    chunk = self.stream.draw(*request)
+                self._results.put(chunk)
             except BaseException as error:  # raised again in the thread that waits for the chunk
                 self._results.put(error)
 

@@ -92,11 +92,15 @@ class Stream(ABC):
     length: int | None = None  # number of rows, or None if endless or unknown
     endless: bool = True
     in_a_thread: bool = True  # whether `draw` may be called in another thread
-    helper: threading.Thread | None = None  # the latest thread that prefetched from this stream
 
     def __getstate__(self) -> dict[str, Any]:
-        """The state of a copy or a pickle: everything but the prefetching thread."""
-        return {name: value for name, value in vars(self).items() if name != "helper"}
+        """The state of a copy or a pickle: everything but the lock."""
+        return {name: value for name, value in vars(self).items() if name != "_lock"}
+
+    @property
+    def lock(self) -> Any:
+        """Held while samples are drawn: several threads may use a stream, but only one at a time draws."""
+        return vars(self).setdefault("_lock", threading.RLock())  # a subclass need not call __init__
 
     @abstractmethod
     def draw(self, first: int, count: int) -> Chunk:
@@ -113,11 +117,11 @@ class Stream(ABC):
         row raises a ValueError that names it, and the position does not change.
         """
         wanted = whole_number("n", n, least=0)
-        self.wait()
         parts: list[Chunk] = []
         taken = 0
         while True:
-            chunk = self.draw(self.position + taken, wanted - taken)
+            with self.lock:
+                chunk = self.draw(self.position + taken, wanted - taken)
             if chunk.bad:
                 raise chunk.bad[0].later(self.position + taken)
             parts.append(chunk)
@@ -127,11 +131,6 @@ class Stream(ABC):
         whole = concatenated(parts)
         self.position += taken
         return whole.x if whole.widths is None else (whole.x, whole.widths)
-
-    def wait(self) -> None:
-        """Wait for a thread that still draws from this stream: two threads must not draw at once."""
-        if self.helper is not None and self.helper.is_alive():
-            self.helper.join()
 
     def seek(self, t: int) -> Self:
         """Go to sample t: the next `read` starts there."""
