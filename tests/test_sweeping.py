@@ -187,7 +187,7 @@ def test_data_that_cannot_be_read_again_is_refused():
         sweep(Iterated(iter(X)), **QUICK)
     with pytest.raises(TypeError, match="rows_from_file"):
         sweep("a.csv", **QUICK)
-    with pytest.raises(ValueError, match="got shape"):
+    with pytest.raises(ValueError, match="Expected 2D"):
         sweep(X[0], **QUICK)
     with pytest.raises(ValueError, match="never ends: give the number of samples"):
         sweep(Mixture(4), **QUICK)

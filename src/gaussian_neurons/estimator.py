@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from gaussian_neurons.base import checks
+from gaussian_neurons.base import checks, tables
 from gaussian_neurons.base.bad_rows import require_finite
 from gaussian_neurons.base.memory_maps import FLOATS, mapping_of, release
 from gaussian_neurons.clustering.diagnosis import Diagnosis
@@ -23,6 +23,7 @@ from gaussian_neurons.clustering.numbering import Event
 from gaussian_neurons.learning import responses
 from gaussian_neurons.learning.backends import is_compiled, name_of
 from gaussian_neurons.model import learner, model_file, run
+from gaussian_neurons.model.columns import require_columns
 from gaussian_neurons.model.recent import Recent
 from gaussian_neurons.model.settings import Settings, checked, checked_before
 from gaussian_neurons.model.state import Network, State
@@ -709,10 +710,7 @@ class GaussianNeurons(
 
     def _first_rows(self, X: Any) -> tuple[Array, tuple[str, ...] | None]:
         """Rows that a model starts with, and the names of their columns."""
-        columns = _Columns()
-        rows = _rows(columns, X, first=True)
-        names = getattr(columns, "feature_names_in_", None)
-        return rows, None if names is None else tuple(names)
+        return _table(X)
 
     def _more_rows(self, X: Any, state: State) -> Array:
         """Rows with the columns of the model. Plain ones skip scikit-learn's checks, which take longer."""
@@ -725,17 +723,15 @@ class GaussianNeurons(
             and state.names is None
         ):
             return X
-        return _rows(self, X, first=False)
+        x, names = _table(X)
+        require_columns(names, x.shape[1], state.names, state.recent.n_features)
+        return x
 
 
-_Columns = type("GaussianNeurons", (BaseEstimator,), {})  # takes the columns of a model that has none yet
-
-
-def _rows(estimator: Any, X: Any, first: bool) -> Array:
+def _table(X: Any) -> tables.Table:
     if isinstance(X, Stream):
         raise TypeError(f"rows are needed, got the stream {X!r}: use learn(stream, n_samples).")
-    rows: Array = validate_data(estimator, X, reset=first, dtype="numeric", ensure_all_finite=False)
-    return checks.as_numbers(rows)
+    return tables.read(X)
 
 
 def _frozen(array: Array) -> Array:

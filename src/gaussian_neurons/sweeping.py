@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from scipy import ndimage
 from sklearn.exceptions import ConvergenceWarning
 
+from gaussian_neurons.base import tables
 from gaussian_neurons.base.bad_rows import BadRow, require_finite
-from gaussian_neurons.base.checks import as_numbers, number, whole_number
+from gaussian_neurons.base.checks import number, whole_number
 from gaussian_neurons.base.interrupts import children_ignore_interrupts
 from gaussian_neurons.base.progress import Bar
 from gaussian_neurons.estimator import GaussianNeurons
@@ -309,9 +310,7 @@ def _readable_again(data: Any) -> Any:
             f"rows are needed, got the path {data!r}. Read it with "
             f"gaussian_neurons.sampling.rows_from_file({data!r})."
         )
-    rows = as_numbers(np.asanyarray(data))
-    if rows.ndim != 2 or not rows.size:
-        raise ValueError(f"a table (n_rows, n_features) or a stream is needed, got shape {rows.shape}.")
+    rows = tables.read(data).x
     require_finite(rows, rows.dtype)
     return rows
 

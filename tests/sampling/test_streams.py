@@ -271,11 +271,6 @@ def test_data_frames_give_feature_names():
         Rows(frame.assign(name="x"))
 
 
-def test_masked_arrays_are_rejected():
-    with pytest.raises(ValueError, match=r"masked: use X.filled"):
-        Rows(np.ma.masked_less(np.zeros((3, 2)), 1))
-
-
 def test_seek_beyond_2_to_62_is_rejected():
     with pytest.raises(ValueError, match="below 2\\^62"):
         Rows(np.zeros((3, 2))).seek(1 << 62)
@@ -283,7 +278,7 @@ def test_seek_beyond_2_to_62_is_rejected():
 
 @pytest.mark.parametrize("bad", [np.zeros(3), np.zeros((0, 2)), [["a", "b"]], np.zeros((2, 2, 2))])
 def test_other_shapes_than_tables_are_rejected(bad):
-    with pytest.raises(ValueError, match="X must"):
+    with pytest.raises(ValueError, match=r"Expected 2D|0 sample|strings|dim <= 2"):
         Rows(bad)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gaussian_neurons.base.bad_rows import bad_width
+from gaussian_neurons.base.tables import require_unmasked
 
 Array = NDArray[np.float64]
 
@@ -86,18 +87,6 @@ def checked_centers(name: str, centers: Any, count: int | None, n_features: int)
     return placed
 
 
-def as_numbers(rows: NDArray[Any]) -> NDArray[Any]:
-    """The rows, if they hold numbers."""
-    if rows.dtype.kind in "fiub":
-        return rows
-    try:
-        if rows.dtype.kind == "O":
-            return rows.astype(np.float64)
-    except (TypeError, ValueError):
-        pass
-    raise ValueError("X must hold numbers; convert or drop the other columns first.")
-
-
 def checked_sample_widths(sample_widths: Any, rows: int, dtype: Any = np.float64) -> Array:
     """A width for each row, (rows,), not negative, and finite in the model's precision."""
     widths = floats("sample_width", sample_widths, "numbers, one for each row of X")
@@ -114,6 +103,7 @@ def checked_sample_widths(sample_widths: Any, rows: int, dtype: Any = np.float64
 
 def checked_indices(indices: Any, count: int) -> NDArray[np.int64]:
     """Indices of neurons, (n,): from indices, negative ones from the end, or from a mask."""
+    require_unmasked("indices", indices)
     chosen = np.atleast_1d(np.asarray(indices))
     if chosen.dtype == bool and chosen.shape == (count,):
         return np.flatnonzero(chosen)
@@ -129,6 +119,7 @@ def checked_indices(indices: Any, count: int) -> NDArray[np.int64]:
 
 def floats(name: str, value: Any, expected: str) -> Array:
     """An array of float64, or an error that says what was expected."""
+    require_unmasked(name, value)
     try:
         return np.asarray(value, np.float64)
     except (TypeError, ValueError, OverflowError):

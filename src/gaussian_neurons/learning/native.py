@@ -68,7 +68,7 @@ def squared_distances(x: Array, centers: Array) -> Array:
 
 
 def measurable_blocks(x: Array, centers: Array, most: int = PRODUCTS_AT_ONCE) -> Iterator[tuple[int, Array]]:
-    """Blocks of rows, see `row_blocks`, whose distances take some 50 ms at most; interrupts come in between."""
+    """Blocks of rows, see `row_blocks`, of at most some 50 ms; interrupts can come in between."""
     for block in row_blocks(x, most=min(most, PRODUCTS_AT_ONCE // max(centers.size, 1)) + 1):
         interruption_point()
         yield block

@@ -11,11 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gaussian_neurons.base.bad_rows import BadRow, finite_rows
-from gaussian_neurons.base.checks import as_numbers, checked_sample_widths, one_of, whole_number
+from gaussian_neurons.base.checks import checked_sample_widths, one_of, whole_number
 from gaussian_neurons.base.interrupts import deferred_interrupts
 from gaussian_neurons.base.progress import Bar, is_interactive
+from gaussian_neurons.base.tables import as_numbers
 from gaussian_neurons.model import archive, learner, model_file
 from gaussian_neurons.model.checkpoint import ON_WRITE_ERROR, Checkpoint, Reached
+from gaussian_neurons.model.columns import require_columns
 from gaussian_neurons.model.settings import Settings
 from gaussian_neurons.model.state import State
 from gaussian_neurons.sampling.ahead import chunks_ahead
@@ -90,6 +92,9 @@ class _Run:
     def __init__(self, model: Model, stream: Stream, plan: Plan) -> None:
         self.model, self.stream, self.plan = model, stream, plan
         self.start = stream.position
+        before = model.state()
+        if before is not None and before.names is not None:
+            stream.expect(before.names)
         # Rows taken and skipped before the chunk that is being learned, that chunk, and what the model had
         # received before it. Assigned as one tuple, so that `taken` and `skipped` are right at any interrupt.
         self.place: tuple[int, int, Chunk | None, int] = (0, 0, None, 0)
@@ -97,6 +102,7 @@ class _Run:
         self.marked = -1  # rows taken at the last callback
         self.counted = 0  # skipped rows that the model has counted
         self.first_skipped: list[BadRow] = []
+        self.columns_match = False  # not checked yet
         self.stopped = False  # by the callback
         self.in_callback = False  # which may be changing the model
         self.checkpoint: Checkpoint | None = None
@@ -219,12 +225,9 @@ class _Run:
         state, names = self.model.state(), self.stream.feature_names
         if state is None:
             state = self.model.new_state(x, None if names is None else tuple(names))
-        elif x.shape[1] != state.recent.n_features:
-            raise ValueError(
-                f"the stream has {x.shape[1]} columns, but the model learned from {state.recent.n_features}."
-            )
-        if names is not None and state.names is not None and tuple(names) != state.names:
-            raise ValueError(f"the columns are {names}, but the model learned from {list(state.names)}.")
+        elif not self.columns_match or x.shape[1] != state.recent.n_features:
+            require_columns(names, x.shape[1], state.names, state.recent.n_features)
+        self.columns_match = True
         settings = self.model.settings(x.shape[1])
         if widths is not None:
             widths = checked_sample_widths(widths, len(x), state.recent.dtype)

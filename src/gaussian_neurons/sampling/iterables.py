@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gaussian_neurons.base import tables
 from gaussian_neurons.base.bad_rows import BadRow
-from gaussian_neurons.base.checks import as_numbers
 from gaussian_neurons.sampling.rows import Rows
 from gaussian_neurons.sampling.stream import Chunk, Stream, concatenated, in_precision
 
@@ -25,8 +25,11 @@ EXPECTED = (
 class Iterated(Stream):
     """The items of an iterable in order: rows or chunks of rows, with or without widths.
 
-    An item is a row (D numbers, or a mapping from names to numbers), a chunk (n, D), or a pair (row, width)
-    or (chunk, widths). The first valid row decides the columns, the precision, and whether there are widths.
+    An item is a row (D numbers), a chunk (n, D), a data frame, a mapping from names to numbers (a row) or to
+    columns (a chunk), or a pair of one of these and its widths. The first valid row decides the columns, the
+    precision, and whether there are names and widths. Mappings are matched by name, and names that the first
+    row does not have are ignored; a data frame must have the same names in the same order.
+
     Items are fetched one by one in the learning thread, only as many as needed, and are passed on at most
     a tenth of a second after their arrival. To resume, the rows already learned are fetched again and
     dropped: the iterable must start with the same rows, which is not checked.
@@ -50,8 +53,13 @@ class Iterated(Stream):
         self._window: tuple[int, list[Any]] = (0, [])
         self._error: Exception | None = None
         self._broken = False  # whether an error has ended the iterator before its items
-        self._names: list[Any] = []  # of the columns, if rows are mappings
+        self._names: tuple[Any, ...] | None = None  # of the columns, if the rows have any
         self._single = self._with_widths = False
+
+    def expect(self, names: Sequence[str]) -> None:
+        """The columns to take from mappings, unless a row has decided that already."""
+        if self.n_features is None:
+            self._names = tuple(names)
 
     def __getstate__(self) -> dict[str, Any]:
         if iter(self._items) is self._items:
@@ -133,7 +141,7 @@ class Iterated(Stream):
                 f"an error or an interrupt ended {self._items!r} after row {end}. Create a new one."
             )
         again = Iterated(self._items)
-        again.n_features, again._names = self.n_features, self._names
+        again.n_features, again._names, again.feature_names = self.n_features, self._names, self.feature_names
         again._single, again._with_widths = self._single, self._with_widths
         again._go_to(end)
         self._iterator, self._broken = again._iterator, False
@@ -152,15 +160,13 @@ class Iterated(Stream):
         widths = None
         if isinstance(item, tuple) and len(item) == 2 and _is_row_or_chunk(item[0]):
             item, widths = item
-        names = self._names
-        if isinstance(item, Mapping):
-            names = names or list(item)
-            item = [item.get(name, np.nan) for name in names]
         try:
-            if isinstance(item, np.ma.MaskedArray):
-                item = np.ma.filled(item.astype(np.float64), np.nan)
-            x = as_numbers(np.asarray(item))
+            x, names = self._read(item)
+            tables.require_unmasked("sample_width", widths)
             own = None if widths is None else np.atleast_1d(np.array(widths, np.float64))
+        except _Refused as refused:
+            rows = len(item) if tables.is_frame(item) else 1
+            return self._bad_rows(rows, f"row {{row}}: {refused}")
         except Exception:  # an item of any type may raise anything when it is converted
             return self._chunk_of_mixed_rows(item, widths)
         if x.ndim == 1 and not len(x):
@@ -174,6 +180,8 @@ class Iterated(Stream):
             if not np.isfinite(x).all(axis=1).any():
                 return self._bad_rows(len(x), "row {row} holds values that are not finite.")
             self._names, self.n_features = names, x.shape[1]
+            texts = names is not None and all(isinstance(name, str) for name in names)
+            self.feature_names = [*names] if names is not None and texts else None
             self._single, self._with_widths = x.dtype == np.float32, own is not None
         if x.shape[1] != self.n_features:
             return self._bad_rows(
@@ -184,12 +192,50 @@ class Iterated(Stream):
             return self._bad_rows(len(x), f"row {{row}} must have {wanted}, like the first.")
         return Chunk(in_precision(np.array(x), np.float32 if self._single else np.float64), own)
 
+    def _read(self, item: Any) -> tuple[Array, tuple[Any, ...] | None]:
+        """The numbers of an item, (D,) or (n, D), in the order of the columns, and their names."""
+        is_frame = tables.is_frame(item)
+        named = None if is_frame else _named_values(item)
+        decided, known = self.n_features is not None, self._names
+        if named is None and not is_frame:
+            try:
+                tables.require_unmasked("it", item)
+            except ValueError as masked:
+                raise _Refused(str(masked)) if np.ndim(item) == 1 else masked from None
+            if decided and known is not None:
+                raise _Refused(f"it has no names, but the rows before it have: {_listed(known)}.")
+            return tables.as_numbers(np.asarray(item)), None
+        if decided and known is None:
+            raise _Refused("it has names, but the rows before it have none.")
+        if named is None:
+            try:
+                x, names = tables.read(item)
+            except tables.NoNumbers:
+                raise
+            except (TypeError, ValueError) as error:
+                raise _Refused(str(error)) from None
+            if decided and names != known:
+                raise _Refused(f"its columns are {_listed(names or ())}, expected {_listed(known or ())}.")
+            return x, names
+        names = tuple(named) if known is None else known
+        missing = [name for name in names if name not in named]
+        if missing:
+            raise _Refused(f"it has no value for {_listed(missing)}.")
+        for name in names:
+            try:
+                tables.require_unmasked(repr(name), named[name])
+            except ValueError as masked:
+                raise _Refused(str(masked)) from None
+        return tables.as_numbers(np.stack([np.asarray(named[name]) for name in names], axis=-1)), names
+
     def _chunk_of_mixed_rows(self, item: Any, widths: Any) -> Chunk:
         """A chunk with some invalid rows, converted row by row; or one invalid row."""
-        if getattr(item, "ndim", None) == 2:
-            item = np.asarray(item, object)  # for example a table with text in it
+        if tables.is_frame(item):  # with text in it
+            item = [dict(zip(tables.names_of(item), row, strict=True)) for row in np.asarray(item, object)]
+        elif getattr(item, "ndim", None) == 2 and not isinstance(item, np.ma.MaskedArray):
+            item = np.asarray(item, object)
         rows = list(item) if isinstance(item, Sequence | np.ndarray) and not isinstance(item, str) else []
-        if not any(isinstance(row, Sequence | np.ndarray) and not isinstance(row, str) for row in rows):
+        if not any(_is_row_or_chunk(row) for row in rows):
             return self._bad_rows(1, f"row {{row}} holds no numbers: {repr(item)[:80]}; {EXPECTED}.")
         if widths is None:
             return concatenated([self._chunk_of(row) for row in rows])
@@ -201,10 +247,32 @@ class Iterated(Stream):
         return Chunk(np.empty((0, self.n_features or 0)), None, tuple(BadRow(r, text) for r in range(rows)))
 
 
+class _Refused(ValueError):
+    """An item whose columns are not those of the stream."""
+
+
+def _named_values(item: Any) -> Mapping[Any, Any] | None:
+    """The values by name, if a row has names: of a mapping, a named tuple, a row of a database or a frame."""
+    if isinstance(item, Mapping):
+        return item
+    if isinstance(item, tuple):
+        return item._asdict() if hasattr(item, "_asdict") else None
+    if getattr(item, "ndim", None) == 1 and hasattr(item, "to_dict") and hasattr(item, "index"):  # pandas
+        values: Mapping[Any, Any] = item.to_dict()
+        return values if all(isinstance(name, str) for name in values) else None
+    if not isinstance(item, list | np.ndarray) and callable(getattr(item, "keys", None)):  # sqlite3.Row
+        return {name: item[name] for name in item.keys()}  # noqa: SIM118
+    return None
+
+
+def _listed(names: Iterable[Any]) -> str:
+    return ", ".join(repr(name) for name in names)
+
+
 def _is_row_or_chunk(value: Any) -> bool:
     """Whether a value is a row or a chunk rather than a number."""
     container = isinstance(value, Sequence | Mapping) and not isinstance(value, str)
-    return container or getattr(value, "ndim", 0) > 0
+    return container or getattr(value, "ndim", 0) > 0 or tables.is_frame(value)
 
 
 def as_stream(source: Any) -> Stream:
@@ -223,7 +291,7 @@ def as_stream(source: Any) -> Stream:
             f"gaussian_neurons.sampling.rows_from_file({source!r})."
         )
     dimensions = getattr(source, "ndim", None)
-    if dimensions == 2:
+    if dimensions == 2 or tables.is_frame(source) or (dimensions is None and hasattr(source, "__array__")):
         return Rows(source, passes=1)
     if dimensions == 1:
         raise ValueError(

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gaussian_neurons.base.checks import as_numbers, checked_sample_widths, checked_seed, whole_number
+from gaussian_neurons.base import tables
+from gaussian_neurons.base.checks import checked_sample_widths, checked_seed, whole_number
 from gaussian_neurons.base.memory_maps import mapping_of, release
 from gaussian_neurons.sampling import native
 from gaussian_neurons.sampling.reference import SHUFFLE
@@ -20,7 +21,7 @@ class Rows(Stream):
 
     Parameters
     ----------
-    X : (n_rows, n_features); a memory-mapped file is not loaded
+    X : (n_rows, n_features), an array or a data frame; a memory-mapped file is not loaded
     shuffle : whether each pass has a new random order
     seed : of the random orders
     sample_width : (n_rows,) or None, a width for each row
@@ -44,13 +45,8 @@ class Rows(Stream):
         sample_width: Any = None,
         passes: int | None = None,
     ) -> None:
-        x, self.feature_names = _table(X)
-        if x.ndim != 2 or not x.size:
-            raise ValueError(
-                f"X must have shape (n_rows, n_features) with at least one row and one column, got shape "
-                f"{x.shape} of {type(X).__name__}."
-            )
-        self._x = as_numbers(x)
+        x, names = tables.read(X)
+        self._x, self.feature_names = x, None if names is None else list(names)
         self._widths = None if sample_width is None else checked_sample_widths(sample_width, len(x))
         self.shuffle, self.seed = bool(shuffle), checked_seed(seed)
         self.n_features = x.shape[1]
@@ -99,22 +95,3 @@ class Rows(Stream):
         orders = np.argsort(keys, axis=1, kind="stable")
         self._order = (last, orders[-1:].copy())
         return orders
-
-
-def _table(X: Any) -> tuple[Array, list[str] | None]:
-    """A table as an array, and the column names if it is a data frame with string names."""
-    if isinstance(X, np.ma.MaskedArray):
-        raise ValueError("X must not be masked: use X.filled(np.nan), and on_bad='skip' to skip such rows.")
-    if not (hasattr(X, "dtypes") and hasattr(X, "columns") and hasattr(X, "to_numpy")):
-        return np.asanyarray(X), None
-    columns = list(X.columns)
-    if not all(hasattr(kind, "kind") for kind in X.dtypes):
-        return np.asarray(X), None
-    words = [str(name) for name, kind in zip(columns, X.dtypes, strict=True) if kind.kind not in "fiub"]
-    if words:
-        raise ValueError(
-            f"X must hold numbers; these columns do not: {', '.join(words)}. Drop or convert them."
-        )
-    plain = all(isinstance(kind, np.dtype) for kind in X.dtypes)
-    x = X.to_numpy() if plain else X.to_numpy(np.float64, na_value=np.nan)
-    return x, columns if all(isinstance(name, str) for name in columns) else None

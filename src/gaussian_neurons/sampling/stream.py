@@ -3,7 +3,7 @@
 import hashlib
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -96,6 +96,9 @@ class Stream(ABC):
     def __getstate__(self) -> dict[str, Any]:
         """The state of a copy or a pickle: everything but the lock."""
         return {name: value for name, value in vars(self).items() if name != "_lock"}
+
+    def expect(self, names: Sequence[str]) -> None:  # noqa: B027  (most streams have columns of their own)
+        """Prefer these columns, those of the model that will learn, if the rows have names but no order."""
 
     @property
     def lock(self) -> Any:
