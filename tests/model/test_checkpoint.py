@@ -5,6 +5,9 @@ import itertools
 import os
 import resource
 import signal
+import subprocess
+import sys
+import threading
 
 import numpy as np
 import pytest
@@ -12,7 +15,9 @@ import pytest
 from gaussian_neurons import GaussianNeurons
 from gaussian_neurons.model import archive
 from gaussian_neurons.sampling import Rows, rows_from_file
+from tests.model import killed_run
 from tests.runs import X, interrupt_at, model_of, same
+from tests.waiting import wait_for
 
 
 def test_a_complete_run_does_nothing_when_repeated(tmp_path):
@@ -202,6 +207,68 @@ def test_temporary_files_of_a_killed_process_are_removed(tmp_path):
     (tmp_path / ".other.0123abcd.tmp").touch()
     model_of().learn(Rows(X), 100, checkpoint=tmp_path / "run")
     assert sorted(path.name for path in tmp_path.iterdir()) == [".other.0123abcd.tmp", "run"]
+
+
+# ---- two runs ---------------------------------------------------------------------------------------
+
+
+def test_a_second_run_with_the_same_checkpoint_is_refused(tmp_path):
+    refused = []
+
+    def second(*_):
+        try:
+            model_of().learn(Rows(X), 2000, checkpoint=tmp_path / "run")
+        except OSError as error:
+            refused.append(str(error))
+
+    def twice(model, t):
+        second()
+        thread = threading.Thread(target=second)
+        thread.start()
+        thread.join()
+
+    model = model_of().learn(Rows(X), 2000, checkpoint=tmp_path / "run", every=1000, callback=twice)
+    assert len(refused) == 4
+    assert f"run' is in use by another run, in process {os.getpid()} (this one). Wait until" in refused[0]
+    assert same(model, model_of().learn(Rows(X), 2000))
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
+
+
+def test_the_lock_of_a_killed_run_is_free_and_that_of_a_live_one_is_not(tmp_path):
+    command = [sys.executable, "-m", "tests.model.killed_run", str(tmp_path / "run")]
+    process = subprocess.Popen(command)
+    try:
+        wait_for(lambda: (tmp_path / "run").exists())
+        with pytest.raises(BlockingIOError, match=f"in process {process.pid}. Wait until that run ends"):
+            killed_run.learn(tmp_path / "run", 10_000)
+        assert process.poll() is None
+    finally:
+        process.kill()
+        process.wait()
+    reached = GaussianNeurons.load(tmp_path / "run").n_samples_seen_
+    assert killed_run.learn(tmp_path / "run", reached + 10).n_samples_seen_ == reached + 10
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
+
+
+def test_the_lock_is_released_after_an_error_and_an_interrupt(tmp_path):
+    model = model_of()
+    with pytest.raises(KeyboardInterrupt), interrupt_at(model, 2000):
+        model.learn(Rows(X), 5000, checkpoint=tmp_path / "run", every=1000)
+    with pytest.raises(ValueError, match="another run"):
+        model_of().learn(Rows(X[1:]), 5000, checkpoint=tmp_path / "run")
+    with pytest.raises(ZeroDivisionError):
+        model_of().learn(Rows(X), 5000, checkpoint=tmp_path / "run", callback=lambda m, t: 1 / 0)
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
+
+
+def test_a_complete_run_is_resumed_from_a_folder_without_a_lock(tmp_path, monkeypatch):
+    model = model_of().learn(Rows(X), 2000, checkpoint=tmp_path / "run")
+
+    def read_only(*_):
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(os, "open", read_only)
+    assert same(model_of().learn(Rows(X), 2000, checkpoint=tmp_path / "run"), model)
 
 
 # ---- disks ------------------------------------------------------------------------------------------

@@ -5,8 +5,8 @@ import os
 import re
 import warnings
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from gaussian_neurons.base import files
@@ -33,9 +33,13 @@ class Checkpoint:
     """
 
     def __init__(self, path: str | os.PathLike[str], run: Mapping[str, Any], on_write_error: str) -> None:
-        self._path = Path(path).expanduser().absolute()  # a callback may change the folder
+        self._path = files.full_path(path)  # a callback may change the folder
         self._on_write_error = on_write_error
         self._run: dict[str, Any] = json.loads(json.dumps(run))  # as it is read again
+
+    def locked(self) -> AbstractContextManager[None]:
+        """Lock the file for a run; raises BlockingIOError if another run uses it."""
+        return files.locked(self._path)
 
     def resume(self, n_samples: int | None) -> tuple[model_file.Loaded, Reached] | None:
         """What an earlier run left, or None without one. Refuses the file of another run."""

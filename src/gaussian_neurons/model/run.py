@@ -4,6 +4,7 @@ import inspect
 import sys
 import warnings
 from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -83,7 +84,9 @@ def _check_callback(callback: Any) -> None:
 
 def learn(model: Model, stream: Stream, plan: Plan) -> None:
     """Learn from a stream as planned; leaves the stream at the place where learning ended."""
-    _Run(model, stream, plan.checked(stream)).go()
+    run = _Run(model, stream, plan.checked(stream))
+    with nullcontext() if run.checkpoint is None else run.checkpoint.locked():
+        run.go()
 
 
 class _Run:

@@ -1,0 +1,148 @@
+"""Files that are replaced as a whole, their temporary files, and locks."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from gaussian_neurons.base import files
+from gaussian_neurons.base.files import locked, replace_file, sweep
+
+fcntl = pytest.importorskip("fcntl")
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_the_temporary_file_of_a_live_writer_stays(tmp_path, monkeypatch):
+    fsync = os.fsync
+
+    def swept(file):
+        sweep(tmp_path / "model")  # another process does this meanwhile
+        fsync(file)
+
+    monkeypatch.setattr(os, "fsync", swept)
+    replace_file(tmp_path / "model", b"new")
+    assert (tmp_path / "model").read_bytes() == b"new"
+    assert names(tmp_path) == ["model"]
+
+
+def test_the_temporary_file_of_a_killed_writer_is_removed_by_the_next_one(tmp_path):
+    code = f"""
+import os, signal
+from gaussian_neurons.base.files import replace_file
+os.fsync = lambda file: os.kill(os.getpid(), signal.SIGKILL)
+replace_file({str(tmp_path / "model")!r}, b"old")
+"""
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -signal.SIGKILL
+    assert len(names(tmp_path)) == 1
+    replace_file(tmp_path / "other", b"new")
+    assert len(names(tmp_path)) == 2
+    replace_file(tmp_path / "model", b"new")
+    assert names(tmp_path) == ["model", "other"]
+
+
+def test_a_temporary_file_that_is_removed_before_it_is_locked_is_created_again(tmp_path, monkeypatch):
+    flock, calls = fcntl.flock, []
+
+    def late(file, operation):
+        if not calls:
+            calls.append(file.name)
+            sweep(tmp_path / "model")
+        return flock(file, operation)
+
+    monkeypatch.setattr(fcntl, "flock", late)
+    replace_file(tmp_path / "model", b"new")
+    assert names(tmp_path) == ["model"]
+    assert (tmp_path / "model").read_bytes() == b"new"
+
+
+def test_threads_that_replace_the_same_file_do_not_disturb_each_other(tmp_path):
+    errors = []
+
+    def write(number):
+        try:
+            for _ in range(50):
+                replace_file(tmp_path / "model", bytes([number]) * 1000)
+        except Exception as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=write, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not errors
+    assert names(tmp_path) == ["model"]
+    assert len(set((tmp_path / "model").read_bytes())) == 1
+
+
+@pytest.mark.parametrize("missing", ["module", "file system"])
+def test_files_are_replaced_without_locks(tmp_path, monkeypatch, missing):
+    def unsupported(file, operation):
+        raise OSError(95, "Operation not supported")
+
+    if missing == "module":
+        monkeypatch.setattr(files, "fcntl", None)
+    else:
+        monkeypatch.setattr(fcntl, "flock", unsupported)
+    with locked(tmp_path / "model"), locked(tmp_path / "model"):
+        replace_file(tmp_path / "model", b"new")
+    assert names(tmp_path) == ["model"]
+
+
+def test_a_lock_is_exclusive_and_leaves_nothing(tmp_path):
+    with locked(tmp_path / "run"):
+        assert (tmp_path / ".run.lock").read_text() == f"{os.getpid()}\n"
+        (tmp_path / "link").symlink_to("run")
+        for name in ("run", "link"):
+            with pytest.raises(BlockingIOError, match=f"in use by another run, in process {os.getpid()}"):
+                locked(tmp_path / name).__enter__()
+    assert names(tmp_path) == ["link"]
+    with pytest.raises(KeyboardInterrupt), locked(tmp_path / "run"):
+        raise KeyboardInterrupt
+    assert names(tmp_path) == ["link"]
+
+
+def test_only_one_thread_at_a_time_holds_a_lock_that_others_remove(tmp_path):
+    inside, held, errors = [], [], []
+
+    def hold():
+        for _ in range(300):
+            try:
+                with locked(tmp_path / "run"):
+                    inside.append(1)
+                    held.append(len(inside))
+                    inside.pop()
+            except BlockingIOError:
+                pass
+            except Exception as error:
+                errors.append(error)
+
+    threads = [threading.Thread(target=hold) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not errors
+    assert set(held) == {1}
+    assert names(tmp_path) == []
+
+
+def test_a_lock_file_that_cannot_be_created_locks_nothing(tmp_path):
+    (tmp_path / ".run.lock").mkdir()
+    with locked(tmp_path / "run"), locked(tmp_path / "absent" / "run"):
+        pass
+    assert names(tmp_path) == [".run.lock"]
+
+
+def test_a_link_in_place_of_the_lock_file_is_not_followed(tmp_path):
+    (tmp_path / "precious").write_text("text")
+    (tmp_path / ".run.lock").symlink_to("precious")
+    with locked(tmp_path / "run"):
+        pass
+    assert (tmp_path / "precious").read_text() == "text"
