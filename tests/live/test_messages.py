@@ -117,3 +117,11 @@ def test_the_number_of_clients_is_limited(stripes):
             more.socket.recv(timeout=PATIENCE)
         assert closed.value.rcvd.code == serving.TOO_MANY_CLIENTS
     wait_for(lambda: not stripes.application.clients)
+
+
+@pytest.mark.parametrize("depth", [200, 900, 5000])
+def test_deep_nesting_is_refused(depth):
+    deep = "[" * depth + "]" * depth
+    for text in (deep, f'{{"do": "set", "name": "K", "value": {deep}}}'):
+        with pytest.raises(ValueError, match="A message must be JSON: .*100 levels deep"):
+            messages.parse(text)

@@ -149,3 +149,47 @@ def test_a_link_stays_a_link(saved, tmp_path):
     (tmp_path / "link").symlink_to(path)
     model.save(tmp_path / "link")
     assert (tmp_path / "link").is_symlink()
+
+
+def test_a_path_in_the_home_folder_is_expanded(saved, tmp_path, monkeypatch):
+    model, _ = saved
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    model.save("~/mine")
+    assert (tmp_path / "mine").is_file()
+    assert same(GaussianNeurons.load("~/mine"), model)
+
+
+def test_what_is_not_a_regular_file_is_refused_without_opening_it(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", "/dev/zero"):
+        with pytest.raises(ValueError, match=r"is not a regular file\. Use a file that save\(\) wrote"):
+            GaussianNeurons.load(path)
+
+
+@pytest.mark.parametrize("depth", [200, 5_000, 100_000])
+@pytest.mark.parametrize("where", ["facts", "run", "parameters"])
+def test_deep_nesting_is_refused(saved, monkeypatch, depth, where):
+    _, path = saved
+    arrays, facts = archive.read(path)
+    text = json.dumps(facts)
+    deep = "[" * depth + "]" * depth
+    if where == "facts":
+        text = deep
+    elif where == "run":
+        text = text[:-1] + f', "run": {{"began": {{"stream": {deep}}}}}}}'
+    else:
+        text = text.replace('"parameters": {', f'"parameters": {{"deep": {deep}, ', 1)
+    monkeypatch.setattr(json, "dumps", lambda *_, **__: text)
+    archive.write(path, arrays, {})
+    monkeypatch.undo()
+    with pytest.raises(ValueError, match="is not a complete model .*100 levels deep"):
+        GaussianNeurons.load(path)
+
+
+def test_deep_nesting_of_the_header_is_refused(saved):
+    _, path = saved
+    header = b"[" * 200_000
+    path.write_bytes(len(header).to_bytes(8, "little") + header)
+    with pytest.raises(ValueError, match="cannot be read as a model"):
+        GaussianNeurons.load(path)

@@ -202,6 +202,19 @@ def test_invalid_json_lines_are_reported(tmp_path):
     assert "not an object like the first line: '[1, 2]'" in str(chunk.bad[2])
 
 
+@pytest.mark.parametrize("depth", [200, 5000, 100_000])
+def test_deep_nesting_of_json_lines_is_a_bad_row(tmp_path, depth):
+    deep = "[" * depth + "]" * depth
+    for first, bad in (('{"x": 1, "y": 2}', f'{{"x": {deep}, "y": 1}}'), ("[1, 2]", f"[{deep}, 3]")):
+        (tmp_path / "a.jsonl").write_text(f"{first}\n{bad}\n{first}\n")
+        chunk = rows_from_file(tmp_path / "a.jsonl").draw(0, 9)
+        assert chunk.x.tolist() == [[1, 2], [1, 2]]
+        assert "line 2 of a.jsonl): it is nested more than 100 levels deep" in str(chunk.bad[0])
+        (tmp_path / "a.jsonl").write_text(f"{bad}\n")
+        with pytest.raises(ValueError, match="neither a JSON object nor an array"):
+            rows_from_file(tmp_path / "a.jsonl")
+
+
 def test_undecodable_bytes_are_a_bad_row(tmp_path):
     (tmp_path / "odd.csv").write_bytes(b"1,2\n\xff\xfe,3\n4,5\n")
     chunk = rows_from_file(tmp_path / "odd.csv").draw(0, 100)

@@ -1,9 +1,9 @@
 """Messages of the page → commands. Every message is checked and bounded before it is executed."""
 
-import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from gaussian_neurons.base.json_text import parsed
 from gaussian_neurons.live.setup import CHANGEABLE, MAX_NEURONS, position, short_repr, whole
 
 MAX_LENGTH = 32 * 1024  # bytes of a message
@@ -24,9 +24,7 @@ def parse(text: str) -> Command:
     ('reset', {'seed': 'new'})
     """
     try:
-        message = json.loads(text, parse_constant=_reject_constant)
-    except RecursionError:
-        raise ValueError("The message is nested too deeply.") from None
+        message = parsed(text, parse_constant=_reject_constant)
     except ValueError as error:
         raise ValueError(f"A message must be JSON: {short_repr(str(error))}.") from None
     if not isinstance(message, dict):

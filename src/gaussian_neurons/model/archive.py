@@ -4,17 +4,21 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors import SafetensorError, safe_open
+from safetensors import SafetensorError
+from safetensors.numpy import load as deserialize
 from safetensors.numpy import save as serialize
 
-from gaussian_neurons.base.files import replace_file
+from gaussian_neurons.base.files import full_path, replace_file
+from gaussian_neurons.base.json_text import parsed
 
 FORMAT = "gaussian-neurons"
 VERSION = 2
+LONGEST_HEADER = 100_000_000  # bytes, as in safetensors
 
 
 def write(path: str | os.PathLike[str], arrays: Mapping[str, NDArray[Any]], facts: Mapping[str, Any]) -> None:
@@ -31,7 +35,7 @@ def write(path: str | os.PathLike[str], arrays: Mapping[str, NDArray[Any]], fact
         "facts": text,
         "sha256": _digest(tensors, text),
     }
-    replace_file(path, serialize(tensors, metadata=metadata))
+    replace_file(full_path(path), serialize(tensors, metadata=metadata))
 
 
 def read(path: str | os.PathLike[str]) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
@@ -40,36 +44,41 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, NDArray[Any]], dict[st
     Raises FileNotFoundError if there is none, and ValueError for a file that is truncated, foreign, of
     another version or changed since it was written.
     """
-    try:
-        with open(path, "rb"):
-            pass  # Python's errors for an absent file, a folder or no permission are clear
-    except FileNotFoundError:
-        raise FileNotFoundError(f"no model file at {os.fspath(path)!r}.") from None
-    try:
-        with safe_open(path, framework="np") as file:
-            metadata = file.metadata() or {}
-            if metadata.get("format") != FORMAT:
-                raise ValueError(
-                    f"{os.fspath(path)!r} is a safetensors file, but not a model of this library: its "
-                    f"format is {metadata.get('format')!r}, expected {FORMAT!r}."
-                )
-            _check_version(path, metadata.get("format_version", ""))
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (SafetensorError, OSError, TypeError, AttributeError) as error:
-        raise ValueError(
-            f"{os.fspath(path)!r} cannot be read as a model: it is truncated, damaged or not a model file "
-            f"({error}). Use a file that save() wrote."
-        ) from error
+    place = full_path(path)
+    if not place.exists():
+        raise FileNotFoundError(f"no model file at {str(place)!r}.")
+    if not place.is_file() and not place.is_dir():  # opening a pipe would wait for its writer
+        raise ValueError(f"{str(place)!r} is not a regular file. Use a file that save() wrote.")
+    with open(place, "rb") as file:
+        try:
+            begin = file.read(8)
+            length = int.from_bytes(begin, "little")
+            if length > LONGEST_HEADER:
+                raise ValueError("its header is too long")
+            header = file.read(length)
+            metadata = dict(parsed(header).get("__metadata__") or {})
+        except (ValueError, TypeError, AttributeError) as error:
+            raise _unreadable(place, error) from error
+        if metadata.get("format") != FORMAT:
+            raise ValueError(
+                f"{str(place)!r} is a safetensors file, but not a model of this library: its format is "
+                f"{metadata.get('format')!r}, expected {FORMAT!r}."
+            )
+        _check_version(place, str(metadata.get("format_version", "")))
+        try:
+            tensors = deserialize(begin + header + file.read())  # a mapped file may be shortened meanwhile
+        except (SafetensorError, ValueError, TypeError, AttributeError, KeyError) as error:
+            raise _unreadable(place, error) from error
     text = metadata.get("facts", "")
     if metadata.get("sha256") != _digest(tensors, text):
         raise ValueError(
-            f"{os.fspath(path)!r} was changed after it was written: its checksum does not match its "
-            f"contents. Use an unchanged copy, or save the model again."
+            f"{str(place)!r} was changed after it was written: its checksum does not match its contents. "
+            f"Use an unchanged copy, or save the model again."
         )
     try:
-        return tensors, json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"{os.fspath(path)!r} is not a complete model ({error}).") from error
+        return tensors, parsed(text)
+    except ValueError as error:
+        raise ValueError(f"{str(place)!r} is not a complete model ({error}).") from error
 
 
 def digest(arrays: Mapping[str, NDArray[Any]], facts: Mapping[str, Any]) -> str:
@@ -77,17 +86,24 @@ def digest(arrays: Mapping[str, NDArray[Any]], facts: Mapping[str, Any]) -> str:
     return _digest(arrays, json.dumps(dict(facts), sort_keys=True, allow_nan=False))
 
 
-def _check_version(path: str | os.PathLike[str], found: str) -> None:
-    if not found.isdecimal() or int(found) < 1:
-        raise ValueError(f"{os.fspath(path)!r} names no valid format version: {found!r}.")
+def _unreadable(path: Path, error: Exception) -> ValueError:
+    return ValueError(
+        f"{str(path)!r} cannot be read as a model: it is truncated, damaged or not a model file ({error}). "
+        f"Use a file that save() wrote."
+    )
+
+
+def _check_version(path: Path, found: str) -> None:
+    if not (found.isdecimal() and len(found) < 10 and int(found)):
+        raise ValueError(f"{str(path)!r} names no valid format version: {found!r}.")
     if int(found) > VERSION:
         raise ValueError(
-            f"{os.fspath(path)!r} was written by a newer version of this library (format {found}; this "
+            f"{str(path)!r} was written by a newer version of this library (format {found}; this "
             f"version reads format {VERSION}). Upgrade gaussian-neurons to read it."
         )
     if int(found) < VERSION:
         raise ValueError(
-            f"{os.fspath(path)!r} was written before the first release (format {found}; this version reads "
+            f"{str(path)!r} was written before the first release (format {found}; this version reads "
             f"format {VERSION}). Train the model again."
         )
 

@@ -1,7 +1,6 @@
 """Parse lines of CSV or JSON: blocks with pyarrow, single lines in Python if a block holds an invalid one."""
 
 import csv
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gaussian_neurons.base.bad_rows import BadRow
+from gaussian_neurons.base.json_text import parsed
 from gaussian_neurons.sampling.stream import Chunk, in_precision
 
 Array = NDArray[Any]
@@ -63,7 +63,7 @@ def parse_lines(
     for row, (number, line) in enumerate(lines):
         try:
             rows.append(_finite(form.parse_line(line.decode()), form, dtype))
-        except (ValueError, TypeError, OverflowError, RecursionError) as error:
+        except (ValueError, TypeError, OverflowError) as error:
             text = str(error) or "cannot be read"
             bad.append(BadRow(row, f"row {{row}} (line {number} of {name}): {text}"))
     return Chunk(np.array(rows, dtype).reshape(len(rows), len(form.columns)), None, tuple(bad))
@@ -161,7 +161,7 @@ class JsonLines:
     def of(cls, first: str, wanted: Any) -> "JsonLines":
         """Detect the format from the first line."""
         try:
-            value = json.loads(first)
+            value = parsed(first)
         except ValueError:
             value = None
         if not isinstance(value, dict | list):
@@ -193,15 +193,15 @@ class JsonLines:
 
     def _parse_arrays(self, block: bytes) -> Array | None:
         try:
-            x = np.array([json.loads(line) for line in block.split(b"\n")])
-        except (ValueError, RecursionError):
+            x = np.array([parsed(line) for line in block.split(b"\n")])
+        except ValueError:
             return None
         if x.ndim != 2 or x.dtype.kind not in "fiub" or x.shape[1] != len(self.names):
             return None
         return x[:, self.columns].astype(np.float64)
 
     def parse_line(self, line: str) -> list[float]:  # noqa: D102
-        value = json.loads(line)
+        value = parsed(line)
         if self.objects and isinstance(value, dict):
             return [as_number(value.get(self.names[k]), self.names[k]) for k in self.columns]
         if not self.objects and isinstance(value, list):
@@ -212,7 +212,7 @@ class JsonLines:
         raise ValueError(f"is not {expected} like the first line: {line.strip()[:SHOWN]!r}.")
 
     def words(self, line: str) -> dict[str, str]:  # noqa: D102
-        value = json.loads(line)
+        value = parsed(line)
         cells = value if self.objects else dict(zip(self.names, value, strict=True))
         return _words({self.names[k]: cells[self.names[k]] for k in self.columns})
 
