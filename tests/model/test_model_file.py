@@ -6,7 +6,9 @@ import pytest
 
 from gaussian_neurons import GaussianNeurons
 from gaussian_neurons.datasets.synthetic import Mixture
+from gaussian_neurons.learning import reference
 from gaussian_neurons.model import archive, model_file
+from gaussian_neurons.sampling import Rows
 from tests.runs import same
 from tests.test_estimator import blobs
 
@@ -95,6 +97,80 @@ def test_the_silhouette_without_structure_comes_back(tmp_path):
     assert GaussianNeurons.load(tmp_path / "model")._state.network.cloud == model._state.network.cloud
 
 
+def working_models():
+    """Models of many kinds, each with the rows that it can learn on from."""
+    random = np.random.default_rng(0)
+    x = blobs(1500)[0]
+    names = pd.DataFrame(x, columns=["a", "b"])
+    yield "unnumbered", GaussianNeurons(3, width=0.05, domain=(0, 1)).place_neurons(2), x
+    yield "one row", GaussianNeurons(3, random_state=0).partial_fit(x[:1]), x
+    yield "equal rows", GaussianNeurons(3, random_state=0).partial_fit(np.ones((1500, 2))), x
+    yield "few rows", GaussianNeurons(3, width=0.05, random_state=0).partial_fit(x[:57]), x
+    yield "one column", GaussianNeurons(3, random_state=0).fit(x[:, :1]), x[:, :1]
+    yield "nothing learned", GaussianNeurons(3, width=1e-9, domain=(5, 6)).partial_fit(x), x
+    yield "fitted", GaussianNeurons(12, random_state=0, max_samples=3000).fit(x), x
+    yield "fitted with a width", GaussianNeurons(12, width=0.05, max_samples=3000).fit(names), names
+    yield "wide rows", GaussianNeurons(4, random_state=0).partial_fit(random.normal(size=(1200, 300))), None
+    yield "function", GaussianNeurons(4, width=0.05, backend=reference.learn).partial_fit(x), None
+    yield "reference", GaussianNeurons(4, width=0.05, backend="reference").partial_fit(x[:500]), x
+    twins = GaussianNeurons(4, width=0.05, init=np.full((4, 2), 0.5), domain=(0, 1)).partial_fit(x)
+    yield "twins", twins, x
+    named = GaussianNeurons(4, random_state=0).learn(Rows(names.set_axis(["a", "a"], axis=1)), 1100)
+    yield "columns of the same name", named, None
+    bad = np.where(np.arange(2000)[:, None] % 7 == 0, np.nan, blobs(2000)[0])
+    with pytest.warns(UserWarning, match="skipped"):
+        yield "skipped", GaussianNeurons(4, random_state=0).learn(Rows(bad, passes=1), on_bad="skip"), x
+    changed = GaussianNeurons(8, random_state=0).partial_fit(x).add_neurons(3).move_neurons(0, centers=[[0, 9]])
+    yield "changed", changed.partial_fit(x[:333]).remove_neurons([1, 2]), x
+    yield "reset parameters", learn(GaussianNeurons(4, width=0.05), 1500, 0).set_params(
+        n_neurons=9, width=np.full(9, 0.1), inhibition=0.2, learning_rate=0.01, repulsion_every=2
+    ), x
+    yield "unused parameters", GaussianNeurons(4, width=0.05).partial_fit(x).set_params(max_samples=9**30), x
+    moving = GaussianNeurons(6, random_state=0)
+    for shift in range(0, 60, 10):
+        moving.partial_fit(x + shift)
+    yield "moving", moving, x
+    held = GaussianNeurons(6, width=0.05, domain=(0, 1), random_state=0)
+    for shift in range(0, 60, 10):
+        held.partial_fit(x + shift / 50)
+        yield f"moving a given width by {shift}", held, None
+    for scale, dtype in ((1e150, np.float64), (1e-150, np.float64), (1e18, np.float32), (1e-18, np.float32)):
+        scaled = (x * scale).astype(dtype)
+        yield f"scaled by {scale}", GaussianNeurons(6, random_state=0).partial_fit(scaled), None
+        wide = GaussianNeurons(6, width=1.0, domain=(0, 1), learning_rate=1e-9).partial_fit(scaled)
+        yield f"a width of 1 at {scale}", wide, None
+
+
+def test_every_working_model_comes_back(tmp_path):
+    with np.errstate(all="ignore"):
+        for name, model, rows in working_models():
+            model.save(tmp_path / "model")
+            loaded = GaussianNeurons.load(tmp_path / "model")
+            model.set_params(backend=loaded.backend, random_state=loaded.random_state)
+            assert same(loaded, model), name
+            if rows is not None:
+                assert same(loaded.partial_fit(rows), model.partial_fit(rows)), name
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"learning_rate": np.inf}, "learning_rate must be finite and at least 0, got inf"),
+        ({"inhibition": -1}, "inhibition must be finite"),
+        ({"max_samples": float("nan")}, "max_samples must be finite, got nan"),
+        ({"max_samples": {1: 2}}, "max_samples must be a number, a string or an array to be stored"),
+        ({"n_neurons": 2**20 + 1}, "n_neurons must be at most 1048576, got 1048577"),
+    ],
+)
+def test_a_parameter_that_cannot_be_stored_is_named_and_the_old_file_stays(tmp_path, change, says):
+    model = learn(GaussianNeurons(4, width=0.05), 200, 0)
+    model.save(tmp_path / "model")
+    before = (tmp_path / "model").stat()
+    with pytest.raises(ValueError, match=says):
+        model.set_params(**change).save(tmp_path / "model")
+    assert (tmp_path / "model").stat() == before
+
+
 # ---- forged files -----------------------------------------------------------------------------------
 
 
@@ -133,6 +209,22 @@ def array(name, change):
     return forge
 
 
+def put(name, value):
+    """Add an array."""
+
+    def forge(arrays, facts):
+        arrays[name] = value
+
+    return forge
+
+
+def seen(facts, count):
+    """Set the number of samples seen, consistently."""
+    facts["received"] = count
+    for layer in facts["layers"]:
+        layer["seen"] = count
+
+
 def element(index, value):
     def change(array):
         array[index] = value
@@ -156,7 +248,29 @@ FORGED = {
     "other columns": fact("n_features", value=3),
     "no columns": fact("n_features", value=0),
     "a negative seed": fact("seed", value=-1),
+    "a seed of more than 32 bits": fact("seed", value=2**32),
     "a count that is a word": fact("received", value="many"),
+    "a count that is a fraction": fact("skipped", value=0.5),
+    "a negative count of skipped rows": fact("skipped", value=-1),
+    "additions without end": fact("additions", value=2**56),
+    "samples without end": lambda arrays, facts: seen(facts, 2**63 - 1),
+    "more samples than random numbers": lambda arrays, facts: seen(facts, 2**56),
+    "a negative number of samples seen": lambda arrays, facts: seen(facts, -5),
+    "too many neurons": fact("parameters", "n_neurons", value=2**31),
+    "a negative width parameter": fact("parameters", "width", value=-1.0),
+    "an unknown backend": fact("parameters", "backend", value="magic"),
+    "a learning rate that is a word": fact("parameters", "learning_rate", value="fast"),
+    "an empty domain": fact("parameters", "domain", value=[1, 0]),
+    "a domain of other columns": fact("parameters", "domain", value=[[0, 0, 0], 1]),
+    "an init of other columns": fact("parameters", "init", value={"array": "layer0.widths"}),
+    "few names of columns": fact("feature_names", value=["x"]),
+    "names of columns that are numbers": fact("feature_names", value=[1, 2]),
+    "labels that are fractions": put("labels", np.zeros(5)),
+    "labels in two dimensions": put("labels", np.zeros((5, 1), np.int64)),
+    "a label that was never given": put("labels", np.full(5, 99)),
+    "a label below -1": put("labels", np.full(5, -2)),
+    "recent widths that are negative": array("recent_widths", lambda values: np.full_like(values, -1.0)),
+    "recent widths that are infinite": array("recent_widths", lambda values: np.full_like(values, np.inf)),
     "few recent samples": array("recent", lambda values: values[:10]),
     "recent samples that are NaN": array("recent", lambda values: values * np.nan),
     "no starting centers": lambda arrays, facts: arrays.pop("layer0.start"),
@@ -166,6 +280,28 @@ FORGED = {
     "no neurons": fewer_neurons("layer0", 0),
     "fewer held centers": array("layer0.held", lambda values: values[:1]),
     "births that are fractions": array("layer0.born", lambda values: values.astype(float)),
+    "a birth after the last sample": array("layer0.born", element(0, 2001)),
+    "a birth before the first sample": array("layer0.born", element(0, -1)),
+    "held centers that are infinite": array("layer0.held", lambda values: np.full_like(values, np.inf)),
+    "a domain that is NaN": array("low", lambda values: values * np.nan),
+    "a domain whose ends are exchanged": array("low", lambda values: values + 5),
+    "a silhouette above 1": fact("cloud", value=1e9),
+    "numbers of clusters without end": fact("clusters", "given", value=2**63),
+    "an event after the last sample": fact("clusters", "events", 0, 0, value=2001),
+    "an event before the first sample": fact("clusters", "events", 0, 0, value=-1),
+    "an event of a cluster without a number": fact("clusters", "events", 0, 2, value=2**40),
+    "an event of cluster -1": fact("clusters", "noted", 0, 2, value=-1),
+    "shares that are integers": array("look.share", lambda values: values.astype(np.int64)),
+    "a share above 1": array("look.share", element(0, 1.5)),
+    "a negative mean response": array("look.mean_response", element(0, -0.1)),
+    "learned neurons that are numbers": array("look.learned", lambda values: values.astype(np.float64)),
+    "a twin that does not exist": array("look.twin_of", element(0, 77)),
+    "a twin of itself": array("look.twin_of", element(3, 3)),
+    "a last look with a number below -1": array("look.number", element(0, -2)),
+    "a last look with a number that is too large": array("look.number", element(0, 1000)),
+    "scores that are integers": array("look.scores", lambda values: values.astype(np.int64)),
+    "scores that are NaN": array("look.scores", lambda values: values * np.nan),
+    "more scores than samples": array("look.scores", lambda values: np.zeros(1001)),
     "another number of samples seen": fact("layers", 0, "seen", value=1999),
     "samples seen that are a word": fact("layers", 0, "seen", value="many"),
     "a negative learning rate": fact("layers", 0, "learning_rate", value=-1.0),

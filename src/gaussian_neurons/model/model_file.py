@@ -10,19 +10,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gaussian_neurons.base.checks import one_of
+from gaussian_neurons.base.memory_maps import FLOATS
 from gaussian_neurons.clustering.diagnosis import Diagnosis
 from gaussian_neurons.clustering.ladder import Layer
-from gaussian_neurons.clustering.numbering import KINDS, Clusters, Event
+from gaussian_neurons.clustering.numbering import EVENTS, KINDS, Clusters, Event
 from gaussian_neurons.learning.backends import name_of
 from gaussian_neurons.learning.neurons import EACH, Neurons
 from gaussian_neurons.model import archive
 from gaussian_neurons.model.look import Look
 from gaussian_neurons.model.recent import Recent, window_for
+from gaussian_neurons.model.settings import Settings, checked
 from gaussian_neurons.model.state import Network, State
+from gaussian_neurons.sampling.stream import MOST_SAMPLES
 
 Array = NDArray[Any]
 
 FACTS = tuple(field.name for field in fields(Diagnosis))
+FACT_TYPES = {"remembered": (np.bool_,), "learned": (np.bool_,), "twin_of": (np.int64,)}  # others are floats
+MOST = 1 << 55  # samples, numbers of clusters, calls of `add`: `learner.random_for` has 56 bits for them
+SEEDS = 1 << 32
+DEFAULTS = {  # for parameters that a file does not contain
+    "n_neurons": 1,
+    "width": "auto",
+    "inhibition": "auto",
+    "learning_rate": "auto",
+    "width_learning_rate": 0.0,
+    "repulsion_every": 1,
+    "init": "auto",
+    "domain": None,
+    "backend": "auto",
+}
 
 
 class Contents(NamedTuple):
@@ -42,8 +59,9 @@ class Loaded(NamedTuple):
 
 
 def contents(parameters: Mapping[str, Any], state: State) -> Contents:
-    """The parameters of an estimator and its state."""
+    """The parameters of an estimator and its state; a ValueError names an invalid parameter."""
     recent = state.recent
+    _settings(parameters, recent.n_features)
     arrays: dict[str, Array] = {"recent": recent.samples, "recent_widths": recent.widths}
     facts: dict[str, Any] = {
         "seed": state.seed,
@@ -86,6 +104,7 @@ def load(path: str | os.PathLike[str], known: Iterable[str] | None = None) -> Lo
         if unknown:
             raise ValueError(f"unknown parameters: {', '.join(unknown)}")
         state = _state(arrays, facts)
+        _settings(parameters, state.recent.n_features)
     except Exception as error:  # whatever a forged file causes
         raise ValueError(
             f"{os.fspath(path)!r} is not a complete model ({error}). Use a file that save() wrote."
@@ -96,31 +115,47 @@ def load(path: str | os.PathLike[str], known: Iterable[str] | None = None) -> Lo
 def _run(run: Any) -> dict[str, Any] | None:
     if run is None:
         return None
-    began = {**run["began"], "position": int(run["began"]["position"])}
-    found = {"began": began, "taken": int(run["taken"])}
-    found |= {name: bool(run[name]) for name in ("called_back", "stopped")}
-    if min(began["position"], found["taken"]) < 0 or not {"parameters", "stream", "model"} <= set(began):
-        raise ValueError("the run is invalid")
-    return found
+    began = dict(run["began"])
+    for of, name in ((began, "position"), (run, "taken")):
+        _whole(f"the {name} of the run", of[name], MOST_SAMPLES)
+    _require({"parameters", "stream", "model"} <= set(began), "the run is invalid")
+    return {
+        "began": began,
+        "taken": run["taken"],
+        "called_back": bool(run["called_back"]),
+        "stopped": bool(run["stopped"]),
+    }
 
 
 def _state(arrays: Mapping[str, Array], facts: Mapping[str, Any]) -> State:
-    seed, received, skipped, additions, dimensions = (
-        int(facts[name]) for name in ("seed", "received", "skipped", "additions", "n_features")
+    received, skipped, additions, dimensions = (
+        _whole(name, facts[name], MOST) for name in ("received", "skipped", "additions", "n_features")
     )
-    if min(seed, received, skipped, additions) < 0:
-        raise ValueError("a count is negative")
+    seed = _whole("seed", facts["seed"], SEEDS)
     samples, widths = arrays["recent"], arrays["recent_widths"]
     window = window_for(dimensions)
-    _check("the recent samples", samples, (min(received, window), dimensions), (np.float32, np.float64))
-    if widths.shape != samples.shape[:1] or widths.dtype != np.float64:
-        raise ValueError("the recent widths have the wrong shape or type")
-    names = tuple(facts["feature_names"]) if "feature_names" in facts else None
+    _check("the recent samples", samples, (min(received, window), dimensions), FLOATS)
+    _require(
+        widths.shape == samples.shape[:1]
+        and widths.dtype == np.float64
+        and bool((np.isnan(widths) | (np.isfinite(widths) & (widths >= 0))).all()),
+        "the recent widths are invalid",
+    )
+    names = facts.get("feature_names")
+    _require(
+        names is None or (len(names) == dimensions and all(isinstance(name, str) for name in names)),
+        "the names of the columns are invalid",
+    )
     recent = Recent.restored(samples, widths, received)
     network = _network(arrays, facts, recent) if "layers" in facts else None
-    if network is None and received > window:
-        raise ValueError("received exceeds the window")
-    return State(recent, seed, names, network, skipped, additions, arrays.get("labels"))
+    _require(network is not None or received <= window, "received exceeds the window")
+    labels = arrays.get("labels")
+    if labels is not None:
+        _require(network is not None and labels.ndim == 1, "the labels have the wrong shape")
+        _check_numbers("labels", labels, labels.shape, facts["clusters"]["given"])
+    return State(
+        recent, seed, None if names is None else tuple(names), network, skipped, additions, labels
+    )
 
 
 # ---- layers, clusters and the last look ---------------------------------------------------------------
@@ -158,22 +193,29 @@ def _network(arrays: Mapping[str, Array], facts: Mapping[str, Any], recent: Rece
     layers = []
     for number, about in enumerate(facts["layers"]):
         each = {name: arrays[f"layer{number}.{name}"] for name in EACH}
-        neurons = Neurons(**each, seen=int(about["seen"]))
+        neurons = Neurons(**each, seen=_whole("seen", about["seen"], MOST))
         layers.append(Layer(neurons, float(about["inhibition"]), float(about["learning_rate"])))
         _check_layer(layers[-1], recent)
     about = facts["clusters"]
+    given = _whole("given", about["given"], MOST)
     clusters = Clusters(
         arrays["clusters.number"],
-        int(about["layer"]),
-        int(about["given"]),
-        _events(about["noted"], arrays["clusters.noted"]),
-        _events(about["events"], arrays["clusters.events"]),
+        _whole("layer", about["layer"], len(layers)),
+        given,
+        *(
+            _events(about[name], arrays[f"clusters.{name}"], given, recent)
+            for name in ("noted", "events")
+        ),
     )
     low, high, is_ladder = arrays["low"], arrays["high"], bool(facts["is_ladder"])
-    _check_clusters(clusters, layers, is_ladder, low, high)
+    _check_clusters(clusters, layers, is_ladder)
+    for end in (low, high):
+        _check("the corners of the domain", end, (recent.n_features,), FLOATS)
+    _require(bool((low <= high).all()), "the domain is empty")
     answering = layers[clusters.layer].neurons
     look = _look(arrays, answering, recent, low, high, clusters, is_ladder)
     cloud = None if facts["cloud"] is None else float(facts["cloud"])
+    _require(cloud is None or abs(cloud) <= 1, "the silhouette without structure is invalid")
     return Network(tuple(layers), low, high, clusters, look, is_ladder, cloud)
 
 
@@ -187,26 +229,49 @@ def _look(
     is_ladder: bool,
 ) -> Look:
     count = len(neurons)
-    diagnosis = Diagnosis(**{name: arrays[f"look.{name}"].copy() for name in FACTS})
-    for name in FACTS:
-        if getattr(diagnosis, name).shape != (count,):
-            raise ValueError(f"the {name} of the last look has the wrong shape")
+    facts = {name: arrays[f"look.{name}"].copy() for name in FACTS}
+    for name, array in facts.items():
+        fits = array.shape == (count,) and array.dtype in FACT_TYPES.get(name, FLOATS)
+        _require(fits, f"the {name} of the last look has the wrong shape or type")
+    for name in ("share", "mean_response"):
+        invalid = (facts[name] < 0) | (facts[name] > 1 + 1e-6)
+        _require(not invalid.any(), f"the {name} of the last look is not between 0 and 1")
+    twin_of = facts["twin_of"]
+    _require(bool(((twin_of >= -1) & (twin_of < np.arange(count))).all()), "a twin is not an earlier neuron")
     number, centers, scores = arrays["look.number"], arrays["look.cluster_centers"], arrays["look.scores"]
-    if number.shape != (count,) or number.dtype != np.int64 or scores.ndim != 1:
-        raise ValueError("the last look has the wrong shape or type")
+    # With a single width, a look between two reviews numbers new clusters before they are reported.
+    _check_numbers("clusters of the last look", number, (count,), clusters.given + (0 if is_ladder else count))
+    _require(
+        scores.ndim == 1
+        and scores.dtype in FLOATS
+        and len(scores) <= len(recent.samples)
+        and bool((scores[1:] >= scores[:-1]).all()),
+        "the scores of the last look are invalid",
+    )
     look = Look(neurons, recent, low, high, clusters, is_ladder)
     found = Clusters(number, clusters.layer).found(neurons)
     _check("the cluster centers", centers, found.centers.shape, (recent.dtype,))
-    known = {"diagnosis": diagnosis, "found_then": found._replace(centers=centers), "scores": scores}
+    known = {
+        "diagnosis": Diagnosis(**facts),
+        "found_then": found._replace(centers=centers),
+        "scores": scores,
+    }
     vars(look).update(known)
     if not is_ladder:
         vars(look)["clusters"] = Clusters(number)
     return look
 
 
-def _events(facts: list[Any], centers: Array) -> tuple[Event, ...]:
+def _events(facts: list[Any], centers: Array, given: int, recent: Recent) -> tuple[Event, ...]:
+    _require(len(facts) <= max(EVENTS, given), "there are too many events")
+    _check("the events", centers, (len(facts), recent.n_features), FLOATS)
     return tuple(
-        Event(int(samples), one_of("kind", kind, KINDS), int(cluster), center)
+        Event(
+            _whole("the sample of an event", samples, recent.received + 1),
+            one_of("kind", kind, KINDS),
+            _whole("the cluster of an event", cluster, given),
+            center,
+        )
         for (samples, kind, cluster), center in zip(facts, centers, strict=True)
     )
 
@@ -220,8 +285,12 @@ def _plain(name: str, value: Any, seed: int | None, arrays: dict[str, Array]) ->
         return name_of(value)
     if isinstance(value, np.random.RandomState):
         return seed  # drawn from it: the caller's generator cannot be stored
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        return int(value)
     if isinstance(value, Real) and not isinstance(value, bool):
-        return int(value) if isinstance(value, Integral) else float(value)
+        if not np.isfinite(value):
+            raise ValueError(f"{name} must be finite, got {value!r}.")
+        return float(value)
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, tuple | list) and name == "domain":
@@ -230,6 +299,8 @@ def _plain(name: str, value: Any, seed: int | None, arrays: dict[str, Array]) ->
         key = f"parameter.{name}"
         arrays[key] = np.asarray(value, np.float64)
         return {"array": key}
+    if value is not None and not isinstance(value, str | bool):
+        raise ValueError(f"{name} must be a number, a string or an array to be stored, got {value!r}.")
     return value
 
 
@@ -241,51 +312,65 @@ def _from_plain(value: Any, arrays: Mapping[str, Array]) -> Any:
     return value
 
 
-# ---- checks: arrays that do not match each other, or that no learning could have produced -------------
+def _settings(parameters: Mapping[str, Any], n_features: int) -> Settings:
+    """The checked parameters: a file holds only those with which a model can learn."""
+    return checked(n_features, **{name: parameters.get(name, value) for name, value in DEFAULTS.items()})
+
+
+# ---- checks: facts that do not match each other, or that no learning could have produced --------------
+
+
+def _require(condition: bool, text: str) -> None:
+    if not condition:
+        raise ValueError(text)
+
+
+def _whole(name: str, value: Any, end: int) -> int:
+    """A whole number of at least 0 and below `end`."""
+    if type(value) is not int or not 0 <= value < end:
+        raise ValueError(f"{name} must be a whole number in [0, {end}), got {value!r}")
+    return value
 
 
 def _check(name: str, array: Array, shape: tuple[int, ...], dtypes: tuple[Any, ...]) -> None:
-    if array.shape != shape or array.dtype not in dtypes or not np.isfinite(array).all():
-        raise ValueError(f"{name} have the wrong shape or type, or are not finite")
+    fits = array.shape == shape and array.dtype in dtypes and bool(np.isfinite(array).all())
+    _require(fits, f"{name} have the wrong shape or type, or are not finite")
+
+
+def _check_numbers(name: str, numbers: Array, shape: tuple[int, ...], given: int) -> None:
+    _require(numbers.shape == shape and numbers.dtype == np.int64, f"the {name} have the wrong shape or type")
+    valid = (numbers >= -1) & (numbers < given)
+    _require(bool(valid.all()), f"the {name} hold a number that was never given")
 
 
 def _check_layer(layer: Layer, recent: Recent) -> None:
     neurons, dtype = layer.neurons, recent.dtype
-    if not all(np.isfinite(rate) and rate >= 0 for rate in (layer.learning_rate, layer.inhibition)):
-        raise ValueError("a learning rate or an inhibition is invalid")
+    rates = (layer.learning_rate, layer.inhibition)
+    _require(all(np.isfinite(rate) and rate >= 0 for rate in rates), "a rate or an inhibition is invalid")
     count = len(neurons.centers)
-    if not count or neurons.seen != recent.received:
-        raise ValueError("the neurons have learned from another number of samples")
+    _require(
+        count > 0 and neurons.seen == recent.received,
+        "the neurons have learned from another number of samples",
+    )
     for name, shape in (("centers", (count, recent.n_features)), ("widths", (count,))):
         for array in (getattr(neurons, name), getattr(neurons, _STARTS[name])):
             _check(f"the {name}", array, shape, (dtype,))
-    if not (neurons.widths > 0).all() or not (neurons.start_widths > 0).all():
-        raise ValueError("a width is not positive")
-    if neurons.held.shape != neurons.centers.shape or neurons.held.dtype != dtype:
-        raise ValueError("the held centers have the wrong shape or type")
-    if neurons.born.shape != (count,) or neurons.born.dtype != np.int64:
-        raise ValueError("the births of neurons have the wrong shape or type")
+    positive = (neurons.widths > 0).all() and (neurons.start_widths > 0).all()
+    _require(bool(positive), "a width is not positive")
+    held, born = neurons.held, neurons.born
+    fits = held.shape == neurons.centers.shape and held.dtype == dtype and not np.isinf(held).any()
+    _require(fits, "the held centers have the wrong shape or type, or are infinite")
+    fits = born.shape == (count,) and born.dtype == np.int64
+    _require(fits, "the births of neurons have the wrong shape or type")
+    _require(bool(((born >= 0) & (born <= neurons.seen)).all()), "a neuron is born after the last sample")
 
 
-def _check_clusters(
-    clusters: Clusters, layers: list[Layer], is_ladder: bool, low: Array, high: Array
-) -> None:
-    dimensions = layers[0].neurons.centers.shape[1]
-    if low.shape != (dimensions,) or high.shape != (dimensions,):
-        raise ValueError("the domain has the wrong shape")
-    if not 0 <= clusters.layer < len(layers) or (len(layers) > 1) > is_ladder:
-        raise ValueError("the layers do not match the clusters")
+def _check_clusters(clusters: Clusters, layers: list[Layer], is_ladder: bool) -> None:
+    _require((len(layers) > 1) <= is_ladder, "the layers do not match the clusters")
     count = len(layers[0].neurons)
-    if any(len(layer.neurons) != count for layer in layers):
-        raise ValueError("the layers have different numbers of neurons")
-    number = clusters.number
-    if number.shape != (count,) or number.dtype != np.int64:
-        raise ValueError("the clusters have the wrong shape or type")
-    if not ((number >= -1) & (number < clusters.given)).all():
-        raise ValueError("a cluster has a number that was never given")
-    for event in (*clusters.noted, *clusters.events):
-        if event.center.shape != (dimensions,) or not np.isfinite(event.center).all():
-            raise ValueError("the events have the wrong shape, or are not finite")
+    same = all(len(layer.neurons) == count for layer in layers)
+    _require(same, "the layers have different numbers of neurons")
+    _check_numbers("clusters", clusters.number, (count,), clusters.given)
 
 
 _STARTS = {"centers": "start", "widths": "start_widths"}
