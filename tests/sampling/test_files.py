@@ -1,10 +1,12 @@
 """Files as streams: all formats give the same rows; invalid lines are reported; memory is constant."""
 
 import bz2
+import copy
 import gzip
 import io
 import json
 import os
+import pickle
 import tracemalloc
 
 import numpy as np
@@ -14,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
+from gaussian_neurons import GaussianNeurons
 from gaussian_neurons.base.bad_rows import BadRow
 from gaussian_neurons.sampling import files, rows_from_file, text
 from gaussian_neurons.sampling.piped import rows_from_pipe
@@ -335,7 +338,7 @@ def test_invalid_paths_and_formats_are_rejected(tmp_path):
 
 def test_pickle_in_an_npy_file_is_not_loaded(tmp_path):
     np.save(tmp_path / "pickle.npy", np.array([{"a": 1}], object), allow_pickle=True)
-    with pytest.raises(ValueError, match="NPY"):
+    with pytest.raises(ValueError, match="must hold a table of numbers"):
         rows_from_file(tmp_path / "pickle.npy")
 
 
@@ -380,11 +383,91 @@ def test_missing_pyarrow_names_the_extra(tmp_path, monkeypatch):
         rows_from_file(tmp_path / "a.csv")
 
 
-def test_all_columns_of_an_npy_file_are_not_copied(tmp_path):
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("dtype", ["<f8", ">f8", "<f4", ">f4", "<f2", "<i8", ">i4", "|u1", "|b1"])
+@pytest.mark.parametrize("columns", [None, [2, 0]])
+def test_arrays_of_any_type_and_order(tmp_path, order, dtype, columns):
+    x = np.asarray(np.random.default_rng(0).integers(0, 100, (500, 3)).astype(dtype), order=order)
+    np.save(tmp_path / "rows.npy", x)
+    wanted = x if columns is None else x[:, columns]
+    stream = rows_from_file(tmp_path / "rows.npy", columns=columns)
+    for t, n in ((0, 500), (499, 5), (17, 100), (500, 3)):
+        read = stream.draw(t, n).x
+        assert read.dtype == x.dtype
+        np.testing.assert_array_equal(read, wanted[t : t + n])
+    single = rows_from_file(tmp_path / "rows.npy", columns=columns, dtype=np.float32).read(500)
+    assert single.dtype == np.float32
+    np.testing.assert_array_equal(single, wanted.astype(np.float32))
+
+
+def test_copies_of_an_npy_stream_read_by_themselves(tmp_path):
     write_npy(tmp_path / "rows.npy")
-    for columns in (None, [0, 1, 2]):
-        rows = rows_from_file(tmp_path / "rows.npy", columns=columns).draw(0, 10).x
-        assert isinstance(rows, np.memmap)
+    stream = rows_from_file(tmp_path / "rows.npy").seek(100)
+    for other in (copy.copy(stream), copy.deepcopy(stream), pickle.loads(pickle.dumps(stream))):
+        assert (other.read(10) == X[100:110]).all()
+        assert (stream.seek(100).read(10) == X[100:110]).all()
+    (tmp_path / "rows.npy").unlink()
+    assert (stream.seek(0).read(9999) == X).all()  # it is open
+
+
+def test_any_damage_of_an_npy_header_is_a_value_error(tmp_path):
+    write_npy(tmp_path / "rows.npy")
+    whole = (tmp_path / "rows.npy").read_bytes()
+    random = np.random.default_rng(0)
+    for _ in range(1000):
+        changed = bytearray(whole)
+        for at in random.integers(0, 128, size=random.integers(1, 4)):
+            changed[at] = random.integers(256)
+        (tmp_path / "rows.npy").write_bytes(changed)
+        try:
+            rows_from_file(tmp_path / "rows.npy").read(9999)
+        except ValueError as error:
+            assert "cannot be read as an NPY file" in str(error) or "a table of numbers" in str(error)
+
+
+def test_an_npy_file_shorter_than_its_header_says_is_refused(tmp_path):
+    write_npy(tmp_path / "rows.npy")
+    os.truncate(tmp_path / "rows.npy", 128 + X.nbytes - 1)
+    with pytest.raises(ValueError, match="cannot be read as an NPY file .its header says 48128 bytes, but"):
+        rows_from_file(tmp_path / "rows.npy")
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_an_npy_file_that_is_shortened_ends_with_an_error(tmp_path, order):
+    np.save(tmp_path / "rows.npy", np.asarray(X, order=order))
+    stream = rows_from_file(tmp_path / "rows.npy")
+    assert len(stream.read(100)) == 100
+    left = 1500 if order == "C" else 2 * 2000 + 500  # of the last column, 500 numbers
+    os.truncate(tmp_path / "rows.npy", 128 + left * 8 * (3 if order == "C" else 1))
+    model = GaussianNeurons(4, width=1.0, learning_rate=0.0, random_state=0)
+    rows = 1500 if order == "C" else 500
+    with pytest.raises(ValueError, match=f"rows.npy' ends after {rows} of 2000 rows: it was shortened"):
+        model.learn(stream.seek(0))
+    assert model.n_samples_seen_ == stream.position == rows
+    np.testing.assert_array_equal(model.recent_samples_[0], X[1000 if rows > 1000 else 0])
+
+
+def test_a_parquet_file_that_is_shortened_ends_with_an_error(tmp_path):
+    table = pa.table({name: np.random.default_rng(0).random(400_000) for name in "abc"})
+    parquet.write_table(table, tmp_path / "rows.parquet", row_group_size=100_000)
+    stream = rows_from_file(tmp_path / "rows.parquet")
+    assert len(stream.read(100)) == 100
+    os.truncate(tmp_path / "rows.parquet", 4096)
+    with pytest.raises(ValueError, match=r"rows.parquet' cannot be read after row \d+"):
+        stream.read(400_000)
+
+
+def test_memory_is_constant_over_a_large_npy_file(tmp_path):
+    np.save(tmp_path / "large.npy", np.zeros((1_000_000, 4)))  # 32 MB
+    stream, rows = rows_from_file(tmp_path / "large.npy"), 0
+    tracemalloc.start()
+    try:
+        while (chunk := stream.draw(rows, 20_000)).taken:
+            rows += chunk.taken
+        assert tracemalloc.get_traced_memory()[1] < 2 << 20
+    finally:
+        tracemalloc.stop()
+    assert rows == 1_000_000
 
 
 def test_words_in_the_first_row_are_reported(tmp_path):

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gaussian_neurons.live.sources import Images, Points, points_from_rows
+from gaussian_neurons.sampling.files import Npy
 from gaussian_neurons.sampling.images import Patches
 
 Array = NDArray[Any]
@@ -49,11 +50,11 @@ class Table:
 def read_images(path: Path) -> Images | None:
     """The images of an NPY file, None if it holds a table."""
     try:
-        array = np.load(path, mmap_mode="r", allow_pickle=False)
+        if len(Npy.of(path).shape) == 2:
+            return None
+        array = np.load(path, allow_pickle=False)  # not mapped: the file may be shortened during a run
     except (ValueError, EOFError):  # NumPy's message is about pickles
         raise ValueError(f"{str(path)!r} is not an NPY file of numbers.") from None
-    if not isinstance(array, np.ndarray) or array.ndim == 2:
-        return None
     if array.ndim not in (3, 4):
         raise ValueError(f"{str(path)!r} has the shape {array.shape}. {NPY_SHAPES}")
     Patches(array, size=1)  # raises an error if these are not images
@@ -61,7 +62,7 @@ def read_images(path: Path) -> Images | None:
         raise ValueError(f"images must have one channel or three, got {array.shape[3]}.")
     text = f"{path.name}: {len(array):,} images of {' × '.join(map(str, array.shape[1:]))}"
     code = f"images = np.load({str(path.absolute())!r})"
-    return Images(np.asarray(array), None, (), text, (code,))
+    return Images(array, None, (), text, (code,))
 
 
 def points_from_table(table: Table, standardize: bool) -> Points:

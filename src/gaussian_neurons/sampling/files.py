@@ -3,15 +3,17 @@
 import hashlib
 import importlib.util
 import itertools
+import math
 import os
+import weakref
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gaussian_neurons.base.memory_maps import mapping_of, release
 from gaussian_neurons.sampling.stream import Chunk, Forward, Stream, in_precision
 from gaussian_neurons.sampling.text import Csv, Format, JsonLines, NoNumbers, column_indices, parse_lines
 
@@ -31,6 +33,8 @@ SUFFIXES = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
 }
+NPY_VERSIONS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+PARQUET = {"memory_map": False, "pre_buffer": False, "buffer_size": 1 << 16}  # read in small parts
 COMPRESSED = (".gz", ".bz2", ".zst", ".lz4")
 
 
@@ -105,44 +109,97 @@ def _identity(path: Path) -> Mapping[str, Any]:
     return {"file": hashlib.sha256(parts).hexdigest()}
 
 
+@dataclass(frozen=True)
+class Npy:
+    """The array in an NPY file: how it is stored, and where its numbers begin."""
+
+    shape: tuple[int, ...]
+    dtype: "np.dtype[Any]"
+    fortran_order: bool
+    offset: int
+
+    @classmethod
+    def of(cls, path: Path) -> "Npy":
+        """Read the header. Any damage, or a file that is too short for it, is a ValueError."""
+        try:
+            with open(path, "rb") as file:
+                if file.read(4) == b"PK\x03\x04":
+                    raise ValueError("it holds several arrays, NPZ: save the one to use as NPY")
+                file.seek(0)
+                shape, fortran_order, dtype = NPY_VERSIONS[np.lib.format.read_magic(file)](file)
+                offset, size = file.tell(), os.fstat(file.fileno()).st_size
+            needed = offset + math.prod(shape) * dtype.itemsize
+            if min(shape, default=0) < 0 or size < needed:
+                raise ValueError(f"its header says {needed} bytes, but it has {size}")
+        except Exception as error:  # NumPy parses the header as Python: damage can cause any error
+            reason = str(error) or type(error).__name__
+            raise ValueError(f"{str(path)!r} cannot be read as an NPY file ({reason}).") from error
+        return cls(shape, dtype, fortran_order, offset)
+
+
 class NpyRows(Stream):
-    """Rows of a memory-mapped NPY file."""
+    """Rows of an NPY file. They are read, not mapped: a mapped file that is shortened kills the process."""
 
     endless = False
 
     def __init__(self, path: Path, columns: Any, dtype: Any) -> None:
-        try:
-            x = np.load(path, mmap_mode="r", allow_pickle=False)
-        except (ValueError, EOFError, OSError) as error:
-            raise ValueError(f"{str(path)!r} cannot be read as an NPY file ({error}).") from error
-        if not isinstance(x, np.ndarray):
-            raise ValueError(f"{str(path)!r} holds several arrays (NPZ). Save the one to use as NPY.")
-        if x.ndim != 2 or x.dtype.kind not in "fiub" or not x.shape[1]:
-            raise ValueError(f"{str(path)!r} must hold a table of numbers, got shape {x.shape} of {x.dtype}.")
-        names = [str(k) for k in range(x.shape[1])]
-        self._path, self._x, self._dtype = path, x, dtype
-        indices = column_indices(names, columns)
-        self._columns = None if indices == list(range(len(names))) else indices  # None: no copy is needed
+        npy = Npy.of(path)
+        if len(npy.shape) != 2 or npy.dtype.kind not in "fiub" or not npy.shape[1]:
+            raise ValueError(
+                f"{str(path)!r} must hold a table of numbers, got shape {npy.shape} of {npy.dtype}."
+            )
+        self.length, n_columns = npy.shape
+        indices = column_indices([str(k) for k in range(n_columns)], columns)
+        self._path, self._npy, self._dtype = path, npy, dtype
+        self._columns = None if indices == list(range(n_columns)) else indices
         self.n_features = len(indices)
-        self.length = len(x)
+        self._open()
+
+    def _open(self) -> None:
+        self._file = open(self._path, "rb", buffering=0)  # noqa: SIM115
+        weakref.finalize(self, self._file.close)
 
     def __repr__(self) -> str:
         return f"rows_from_file({str(self._path)!r}): {self.length} x {self.n_features}"
 
     def __getstate__(self) -> dict[str, Any]:
-        return super().__getstate__() | {"_x": None}
+        return super().__getstate__() | {"_file": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, _x=np.load(state["_path"], mmap_mode="r", allow_pickle=False))
+        vars(self).update(state)
+        self._open()
 
     def draw(self, first: int, count: int) -> Chunk:  # noqa: D102
-        rows = self._x[first : first + count]
-        if self._columns is None and self._dtype is None:
-            return Chunk(rows)
-        part = rows if self._columns is None else rows[:, self._columns]
-        x = in_precision(np.array(part), self._dtype or part.dtype)
-        release(mapping_of(self._x))
-        return Chunk(x)
+        assert self.length is not None
+        count = max(0, min(count, self.length - first))
+        rows = self._read(first, count)
+        if count and not len(rows):
+            raise ValueError(
+                f"{str(self._path)!r} ends after {first} of {self.length} rows: it was shortened after it "
+                f"was opened."
+            )
+        return Chunk(rows if self._dtype is None else in_precision(rows, self._dtype))
+
+    def _read(self, first: int, count: int) -> Array:
+        """The wanted columns of `count` rows; of fewer if the file ends before."""
+        npy, n_columns = self._npy, self._npy.shape[1]
+        if not npy.fortran_order:
+            rows = np.empty((count, n_columns), npy.dtype)
+            whole = self._fill(rows, first * n_columns) // n_columns
+            return rows[:whole] if self._columns is None else rows[:whole, self._columns]
+        columns = range(n_columns) if self._columns is None else self._columns
+        by_column = np.empty((len(columns), count), npy.dtype)
+        found = [self._fill(part, k * npy.shape[0] + first) for k, part in zip(columns, by_column, strict=True)]
+        return by_column.T[: min(found)]
+
+    def _fill(self, out: Array, at: int) -> int:
+        """Read numbers from the one with index `at` on into an array; returns how many there were."""
+        size = self._npy.dtype.itemsize
+        self._file.seek(self._npy.offset + at * size)
+        left = out.reshape(-1).view(np.uint8)
+        while len(left) and (read := self._file.readinto(left)):
+            left = left[read:]
+        return (out.nbytes - len(left)) // size
 
     def describe(self) -> Mapping[str, Any]:  # noqa: D102
         columns = {
@@ -160,7 +217,7 @@ class ParquetRows(Forward):
         from pyarrow import parquet
 
         try:
-            self._file = parquet.ParquetFile(path, memory_map=True)
+            self._file = parquet.ParquetFile(path, **PARQUET)
         except (pa.ArrowInvalid, OSError) as error:
             raise ValueError(f"{str(path)!r} cannot be read as a Parquet file ({error}).") from error
         schema = self._file.schema_arrow
@@ -195,7 +252,7 @@ class ParquetRows(Forward):
     def __setstate__(self, state: dict[str, Any]) -> None:
         from pyarrow import parquet
 
-        vars(self).update(state, _file=parquet.ParquetFile(state["_path"], memory_map=True))
+        vars(self).update(state, _file=parquet.ParquetFile(state["_path"], **PARQUET))
 
     def describe(self) -> Mapping[str, Any]:  # noqa: D102
         columns = {"columns": self._columns, "dtype": self._dtype.name}
