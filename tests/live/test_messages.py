@@ -123,5 +123,5 @@ def test_the_number_of_clients_is_limited(stripes):
 def test_deep_nesting_is_refused(depth):
     deep = "[" * depth + "]" * depth
     for text in (deep, f'{{"do": "set", "name": "K", "value": {deep}}}'):
-        with pytest.raises(ValueError, match="A message must be JSON: .*100 levels deep"):
+        with pytest.raises(ValueError, match=r"A message must be JSON: .*100 levels deep"):
             messages.parse(text)

@@ -183,7 +183,7 @@ def test_deep_nesting_is_refused(saved, monkeypatch, depth, where):
     monkeypatch.setattr(json, "dumps", lambda *_, **__: text)
     archive.write(path, arrays, {})
     monkeypatch.undo()
-    with pytest.raises(ValueError, match="is not a complete model .*100 levels deep"):
+    with pytest.raises(ValueError, match=r"is not a complete model .*100 levels deep"):
         GaussianNeurons.load(path)
 
 

@@ -120,11 +120,11 @@ def working_models():
     bad = np.where(np.arange(2000)[:, None] % 7 == 0, np.nan, blobs(2000)[0])
     with pytest.warns(UserWarning, match="skipped"):
         yield "skipped", GaussianNeurons(4, random_state=0).learn(Rows(bad, passes=1), on_bad="skip"), x
-    changed = GaussianNeurons(8, random_state=0).partial_fit(x).add_neurons(3).move_neurons(0, centers=[[0, 9]])
-    yield "changed", changed.partial_fit(x[:333]).remove_neurons([1, 2]), x
-    yield "reset parameters", learn(GaussianNeurons(4, width=0.05), 1500, 0).set_params(
-        n_neurons=9, width=np.full(9, 0.1), inhibition=0.2, learning_rate=0.01, repulsion_every=2
-    ), x
+    changed = GaussianNeurons(8, random_state=0).partial_fit(x).add_neurons(3)
+    changed.move_neurons(0, centers=[[0, 9]]).partial_fit(x[:333]).remove_neurons([1, 2])
+    yield "changed", changed, x
+    others = {"n_neurons": 9, "width": np.full(9, 0.1), "inhibition": 0.2, "repulsion_every": 2}
+    yield "other parameters", learn(GaussianNeurons(4, width=0.05), 1500, 0).set_params(**others), x
     yield "unused parameters", GaussianNeurons(4, width=0.05).partial_fit(x).set_params(max_samples=9**30), x
     moving = GaussianNeurons(6, random_state=0)
     for shift in range(0, 60, 10):

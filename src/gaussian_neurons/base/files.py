@@ -1,7 +1,7 @@
 """Replacing a file as a whole, and locks that tell whether the process that writes a file still lives.
 
-The locks are those of `flock`: the system releases them when their process ends. Without `fcntl`, or on a file
-system without locks, nothing is locked.
+The locks are those of `flock`: the system releases them when their process ends. Without `fcntl`, or on a
+file system without locks, nothing is locked.
 """
 
 import glob
@@ -77,7 +77,8 @@ def sweep(path: str | os.PathLike[str]) -> None:
             if fcntl is None:  # Windows does not remove an open file
                 left.unlink()
                 continue
-            with _opened(left, os.O_RDWR) as file:
+            writable = os.access(left, os.W_OK)  # it has the permissions of the file that it replaces
+            with _opened(left, os.O_RDWR if writable else os.O_RDONLY) as file:
                 if _lock(file) and _is_at(file, left):
                     left.unlink()
 

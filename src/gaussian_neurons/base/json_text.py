@@ -31,8 +31,8 @@ def parsed(text: str | bytes, **options: Any) -> Any:
 def _is_deep(value: Any) -> bool:
     level = [value]
     for _ in range(DEEPEST + 1):
-        inner = [one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list)]
-        level = [part for parts in inner for part in parts]
-        if not inner:
+        nested = [one for one in level if isinstance(one, dict | list)]
+        if not nested:
             return False
+        level = [part for one in nested for part in (one.values() if isinstance(one, dict) else one)]
     return True

@@ -1,5 +1,6 @@
 """A model file: the parameters and the state of a model as arrays and facts, and back."""
 
+import math
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
@@ -153,9 +154,7 @@ def _state(arrays: Mapping[str, Array], facts: Mapping[str, Any]) -> State:
     if labels is not None:
         _require(network is not None and labels.ndim == 1, "the labels have the wrong shape")
         _check_numbers("labels", labels, labels.shape, facts["clusters"]["given"])
-    return State(
-        recent, seed, None if names is None else tuple(names), network, skipped, additions, labels
-    )
+    return State(recent, seed, None if names is None else tuple(names), network, skipped, additions, labels)
 
 
 # ---- layers, clusters and the last look ---------------------------------------------------------------
@@ -202,10 +201,7 @@ def _network(arrays: Mapping[str, Array], facts: Mapping[str, Any], recent: Rece
         arrays["clusters.number"],
         _whole("layer", about["layer"], len(layers)),
         given,
-        *(
-            _events(about[name], arrays[f"clusters.{name}"], given, recent)
-            for name in ("noted", "events")
-        ),
+        *(_events(about[name], arrays[f"clusters.{name}"], given, recent) for name in ("noted", "events")),
     )
     low, high, is_ladder = arrays["low"], arrays["high"], bool(facts["is_ladder"])
     _check_clusters(clusters, layers, is_ladder)
@@ -240,7 +236,8 @@ def _look(
     _require(bool(((twin_of >= -1) & (twin_of < np.arange(count))).all()), "a twin is not an earlier neuron")
     number, centers, scores = arrays["look.number"], arrays["look.cluster_centers"], arrays["look.scores"]
     # With a single width, a look between two reviews numbers new clusters before they are reported.
-    _check_numbers("clusters of the last look", number, (count,), clusters.given + (0 if is_ladder else count))
+    given = clusters.given + (0 if is_ladder else count)
+    _check_numbers("clusters of the last look", number, (count,), given)
     _require(
         scores.ndim == 1
         and scores.dtype in FLOATS
@@ -288,7 +285,7 @@ def _plain(name: str, value: Any, seed: int | None, arrays: dict[str, Array]) ->
     if isinstance(value, Integral) and not isinstance(value, bool):
         return int(value)
     if isinstance(value, Real) and not isinstance(value, bool):
-        if not np.isfinite(value):
+        if not math.isfinite(value):
             raise ValueError(f"{name} must be finite, got {value!r}.")
         return float(value)
     if isinstance(value, np.generic):

@@ -189,14 +189,14 @@ class NpyRows(Stream):
             return rows[:whole] if self._columns is None else rows[:whole, self._columns]
         columns = range(n_columns) if self._columns is None else self._columns
         by_column = np.empty((len(columns), count), npy.dtype)
-        found = [self._fill(part, k * npy.shape[0] + first) for k, part in zip(columns, by_column, strict=True)]
-        return by_column.T[: min(found)]
+        begins = [k * npy.shape[0] + first for k in columns]
+        return by_column.T[: min(map(self._fill, by_column, begins))]
 
     def _fill(self, out: Array, at: int) -> int:
         """Read numbers from the one with index `at` on into an array; returns how many there were."""
         size = self._npy.dtype.itemsize
         self._file.seek(self._npy.offset + at * size)
-        left = out.reshape(-1).view(np.uint8)
+        left = out.reshape(-1).view(np.uint8).data
         while len(left) and (read := self._file.readinto(left)):
             left = left[read:]
         return (out.nbytes - len(left)) // size
