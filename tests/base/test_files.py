@@ -108,6 +108,21 @@ def test_a_lock_is_exclusive_and_leaves_nothing(tmp_path):
     assert names(tmp_path) == ["link"]
 
 
+def test_a_run_waits_for_another_process_that_is_ending(tmp_path):
+    code = f"""
+import time
+from gaussian_neurons.base.files import locked
+with locked({str(tmp_path / "run")!r}):
+    print("held", flush=True)
+    time.sleep(0.5)
+"""
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as process:
+        assert process.stdout.readline() == b"held\n"
+        with locked(tmp_path / "run"):
+            pass
+    assert names(tmp_path) == []
+
+
 def test_only_one_thread_at_a_time_holds_a_lock_that_others_remove(tmp_path):
     inside, held, errors = [], [], []
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from gaussian_neurons import GaussianNeurons
+from gaussian_neurons.base import files
 from gaussian_neurons.model import archive
 from gaussian_neurons.sampling import Rows, rows_from_file
 from tests.model import killed_run
@@ -229,12 +230,13 @@ def test_a_second_run_with_the_same_checkpoint_is_refused(tmp_path):
 
     model = model_of().learn(Rows(X), 2000, checkpoint=tmp_path / "run", every=1000, callback=twice)
     assert len(refused) == 4
-    assert f"run' is in use by another run, in process {os.getpid()} (this one). Wait until" in refused[0]
+    assert f"run' is in use by another run, in process {os.getpid()}. Wait until" in refused[0]
     assert same(model, model_of().learn(Rows(X), 2000))
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
 
 
-def test_the_lock_of_a_killed_run_is_free_and_that_of_a_live_one_is_not(tmp_path):
+def test_the_lock_of_a_killed_run_is_free_and_that_of_a_live_one_is_not(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "PATIENCE", 0.2)
     command = [sys.executable, "-m", "tests.model.killed_run", str(tmp_path / "run")]
     process = subprocess.Popen(command)
     try:

@@ -8,6 +8,7 @@ import glob
 import os
 import secrets
 import stat
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -20,6 +21,7 @@ try:
 except ImportError:  # not on this system
     fcntl = None  # type: ignore[assignment]
 
+PATIENCE = 5.0  # seconds to wait for the lock of another process
 
 def full_path(path: str | os.PathLike[str]) -> Path:
     """The path with "~" expanded, independent of later changes of the folder."""
@@ -87,15 +89,27 @@ def sweep(path: str | os.PathLike[str]) -> None:
 def locked(path: str | os.PathLike[str]) -> Iterator[None]:
     """Hold the lock of `path`, a file beside it with the id of this process.
 
-    Raises BlockingIOError if another run holds it, in any process or thread. If the lock file cannot be
-    created, as in a read-only folder, nothing is locked.
+    Raises BlockingIOError if another run holds it: in this process at once, in another one after `PATIENCE`
+    seconds, because that may be ending. If the lock file cannot be created, as in a read-only folder, nothing
+    is locked.
     """
     place = Path(os.path.realpath(path))
     lock = place.with_name(f".{place.name}.lock")
-    file = None
+    file, end = None, time.monotonic() + PATIENCE
     try:
-        with deferred_interrupts():
-            file = _held(lock, place)
+        while True:
+            try:
+                with deferred_interrupts():
+                    file = _held(lock)
+                break
+            except BlockingIOError as busy:
+                holder = str(busy)
+                if holder == str(os.getpid()) or time.monotonic() >= end:
+                    raise BlockingIOError(
+                        f"{str(place)!r} is in use by another run, in process {holder}. Wait until that run "
+                        f"ends, or choose another file."
+                    ) from None
+            time.sleep(0.05)
         yield
     finally:
         if file is not None:
@@ -104,8 +118,8 @@ def locked(path: str | os.PathLike[str]) -> Iterator[None]:
                     lock.unlink()  # while it is locked: nobody else holds it now
 
 
-def _held(lock: Path, place: Path) -> BinaryIO | None:
-    """The lock file, locked; None if it cannot be created."""
+def _held(lock: Path) -> BinaryIO | None:
+    """The lock file, locked; None if it cannot be created, BlockingIOError(id) if a process holds it."""
     while True:
         try:
             file = _opened(lock, os.O_RDWR | os.O_CREAT)
@@ -113,12 +127,7 @@ def _held(lock: Path, place: Path) -> BinaryIO | None:
             return None
         if _lock(file) is False:
             with file:
-                holder = file.read(20).decode(errors="replace").strip() or "unknown"
-            mine = " (this one)" if holder == str(os.getpid()) else ""
-            raise BlockingIOError(
-                f"{str(place)!r} is in use by another run, in process {holder}{mine}. Wait until that run "
-                f"ends, or choose another file."
-            )
+                raise BlockingIOError(file.read(20).decode(errors="replace").strip() or "unknown")
         if _is_at(file, lock):
             with suppress(OSError):  # a full disk
                 os.ftruncate(file.fileno(), 0)
