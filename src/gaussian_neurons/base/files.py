@@ -23,6 +23,7 @@ except ImportError:  # not on this system
 
 PATIENCE = 5.0  # seconds to wait for the lock of another process
 
+
 def full_path(path: str | os.PathLike[str]) -> Path:
     """The path with "~" expanded, independent of later changes of the folder."""
     return Path(path).expanduser().absolute()
