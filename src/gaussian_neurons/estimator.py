@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gaussian_neurons.base import checks, tables
 from gaussian_neurons.base.bad_rows import require_finite
-from gaussian_neurons.base.memory_maps import FLOATS, mapping_of, release
+from gaussian_neurons.base.memory_maps import FLOATS, mapping_of, release, require_whole
 from gaussian_neurons.clustering.diagnosis import Diagnosis
 from gaussian_neurons.clustering.numbering import Event
 from gaussian_neurons.learning import responses
@@ -213,6 +213,7 @@ class GaussianNeurons(
         while left:
             rows = random.integers(len(x), size=min(left, DRAWS_AT_ONCE))
             own = None if widths is None else widths[rows]
+            require_whole(x)
             for state in learner.advance(state, x[rows], own, given):  # noqa: B020
                 yield state
             release(mapping)

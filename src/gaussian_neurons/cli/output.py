@@ -1,8 +1,6 @@
 """Output files: checked before the work, replaced as a whole after it; and a progress bar."""
 
-import os
-import secrets
-import stat
+import io
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,7 +10,7 @@ from typing import TextIO
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from gaussian_neurons.base.files import try_to_write
+from gaussian_neurons.base.files import replacing, try_to_write
 
 DELAY = 1.0  # seconds before the bar appears
 REFRESH = 0.1  # seconds between updates
@@ -33,18 +31,10 @@ def check_output(out: Path, force: bool, *inputs: str | Path | None, option: str
 @contextmanager
 def replaced_file(path: Path) -> Iterator[TextIO]:
     """A text file that replaces `path` once it is complete; after an error `path` is unchanged."""
-    target = Path(os.path.realpath(path))
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
-    try:
-        with open(temporary, "x", newline="") as file:
-            if target.exists():  # keep its permissions
-                os.chmod(temporary, stat.S_IMODE(target.stat().st_mode))
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with replacing(path) as file:
+        text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+        yield text
+        text.detach()  # flushes it, and leaves the file open
 
 
 @contextmanager

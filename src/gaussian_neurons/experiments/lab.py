@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from gaussian_neurons import GaussianNeurons
+from gaussian_neurons.base.json_text import parsed
 from gaussian_neurons.datasets import ImageSet
 from gaussian_neurons.sampling import Stream
 
@@ -41,7 +42,7 @@ class Lab:
         if checkpoints is not None:
             checkpoints.mkdir(parents=True, exist_ok=True)
             with suppress(OSError, ValueError):  # absent, or incomplete after a kill
-                self._stage_seconds = json.loads((checkpoints / CLOCK).read_text())
+                self._stage_seconds = parsed((checkpoints / CLOCK).read_text())
 
     @property
     def data(self) -> ImageSet:

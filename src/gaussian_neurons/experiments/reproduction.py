@@ -1,6 +1,5 @@
 """Run experiments on all cores. Finished results are kept, and interrupted runs resume."""
 
-import json
 import os
 import shutil
 import tempfile
@@ -15,6 +14,7 @@ import joblib
 import numpy as np
 
 from gaussian_neurons.base.interrupts import children_ignore_interrupts
+from gaussian_neurons.base.json_text import parsed
 from gaussian_neurons.experiments import backend_names, provenance, results
 from gaussian_neurons.experiments.catalogue import EXPERIMENTS
 from gaussian_neurons.experiments.data import FULL
@@ -233,7 +233,7 @@ def check_folder(plan: Plan) -> None:
     path = plan.out / "reproduction.json"
     wanted = {"data": plan.data, "samples_scale": plan.scale, "backend": plan.backend}
     try:
-        stored = json.loads(path.read_text(encoding="utf-8"))
+        stored = parsed(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         results.write(path, wanted)
         return

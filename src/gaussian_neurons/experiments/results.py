@@ -8,7 +8,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from gaussian_neurons.base.files import replace_file, sweep
+from gaussian_neurons.base.files import replace_file
+from gaussian_neurons.base.json_text import parsed
 from gaussian_neurons.datasets import ImageSet
 from gaussian_neurons.datasets.fetch import AbsentData
 from gaussian_neurons.experiments import backend_names, provenance
@@ -55,7 +56,7 @@ class RunSpec:
     def stored_result(self, out: Path) -> Result | None:
         """The result in the folder, or None if it is absent, damaged or out of date."""
         try:
-            result: Result = json.loads(self.path(out).read_text(encoding="utf-8"))
+            result: Result = parsed(self.path(out).read_text(encoding="utf-8"))
             return result if self._is_current(result) else None
         except (OSError, ValueError, KeyError, TypeError):
             return None
@@ -101,7 +102,6 @@ def run_experiment(
 def write(path: Path, result: Result) -> None:
     """Write a result file as a whole."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    sweep(path)
     text = json.dumps(result, indent=1, allow_nan=False, ensure_ascii=False)
     one_line_lists = re.sub(r"\[\s+([^][{}]*?)\s+\]", lambda found: f"[{' '.join(found[1].split())}]", text)
     replace_file(path, (one_line_lists + "\n").encode())
