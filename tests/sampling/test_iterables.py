@@ -248,8 +248,11 @@ def test_two_threads_never_draw_from_one_stream():
 def test_interrupt_while_a_thread_starts_leaves_no_waiting_thread(monkeypatch):
     start = threading.Thread.start
 
+    started = []
+
     def interrupted(thread):
         start(thread)
+        started.append(thread)
         raise KeyboardInterrupt
 
     stream = Rows(np.zeros((100, 2)))
@@ -257,10 +260,9 @@ def test_interrupt_while_a_thread_starts_leaves_no_waiting_thread(monkeypatch):
         patched.setattr(threading.Thread, "start", interrupted)
         with pytest.raises(KeyboardInterrupt):
             next(chunks_ahead(stream, 0, None, 10, 0))
-    for thread in threading.enumerate():
-        if thread.name == "stream":
-            thread.join(20)
-    assert "stream" not in [thread.name for thread in threading.enumerate()]
+    assert len(started) == 1
+    started[0].join(20)
+    assert not started[0].is_alive()
     assert len(list(chunks_ahead(stream, 0, 100, 10, 0))) == 10
 
 

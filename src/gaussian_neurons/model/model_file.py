@@ -144,7 +144,8 @@ def _state(arrays: Mapping[str, Array], facts: Mapping[str, Any]) -> State:
     )
     names = facts.get("feature_names")
     _require(
-        names is None or (len(names) == dimensions and all(isinstance(name, str) for name in names)),
+        names is None
+        or (len(set(names)) == len(names) == dimensions and all(isinstance(name, str) for name in names)),
         "the names of the columns are invalid",
     )
     recent = Recent.restored(samples, widths, received)
