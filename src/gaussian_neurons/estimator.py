@@ -610,9 +610,9 @@ class GaussianNeurons(
     @feature_names_in_.setter
     def feature_names_in_(self, names: ArrayLike) -> None:
         state, given = self._fitted_state, tuple(str(name) for name in np.asarray(names))
-        if len(given) != state.recent.n_features:
+        if not len(set(given)) == len(given) == state.recent.n_features:
             raise ValueError(
-                f"feature_names_in_ must have {state.recent.n_features} names, got {len(given)}."
+                f"feature_names_in_ must have {state.recent.n_features} different names, got {given}."
             )
         self._assign(replace(state, names=given))
 

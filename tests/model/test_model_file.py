@@ -134,7 +134,7 @@ def working_models():
     for shift in range(0, 60, 10):
         held.partial_fit(x + shift / 50)
         yield f"moving a given width by {shift}", held, None
-    for scale, dtype in ((1e150, np.float64), (1e-150, np.float64), (1e18, np.float32), (1e-18, np.float32)):
+    for scale, dtype in ((1e148, np.float64), (1e-140, np.float64), (1e13, np.float32), (1e-12, np.float32)):
         scaled = (x * scale).astype(dtype)
         yield f"scaled by {scale}", GaussianNeurons(6, random_state=0).partial_fit(scaled), None
         wide = GaussianNeurons(6, width=1.0, domain=(0, 1), learning_rate=1e-9).partial_fit(scaled)
