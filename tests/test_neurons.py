@@ -376,3 +376,13 @@ def test_recent_samples_are_the_last_1000():
     assert sorted(map(tuple, kept)) == sorted(map(tuple, CUBE[-1000:]))
     with pytest.raises(ValueError, match="read-only"):
         kept[0] = 0
+
+
+def test_changing_no_neuron_changes_nothing():
+    """In particular, a model with an automatic width keeps all its layers."""
+    model = GaussianNeurons(6, random_state=0).partial_fit(np.random.default_rng(0).random((1500, 2)))
+    before = model._state
+    model.remove_neurons([]).move_neurons([], centers=np.empty((0, 2)), width=1.0)
+    assert model._state is before
+    with pytest.raises(ValueError, match="centers must have at least one row"):
+        model.add_neurons(centers=np.empty((0, 2)))

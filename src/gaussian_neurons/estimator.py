@@ -393,6 +393,8 @@ class GaussianNeurons(
         placed = None
         if centers is not None:
             placed = checks.checked_centers("centers", centers, None, state.recent.n_features)
+            if not len(placed):
+                raise ValueError("centers must have at least one row.")
             n_neurons = len(placed)
         count = checks.whole_number("n_neurons", 1 if n_neurons is None else n_neurons)
         widths = None if width is None else checks.checked_widths(width, count)
@@ -415,6 +417,8 @@ class GaussianNeurons(
         stays[checks.checked_indices(indices, count)] = False
         if not stays.any():
             raise ValueError(f"cannot remove all {count} neurons: at least one must stay.")
+        if stays.all():
+            return self
         with notebook.Shown(self):
             self._assign(learner.kept(state, stays, given))
         return self
@@ -461,6 +465,8 @@ class GaussianNeurons(
                     f"centers must have a row for each of the {len(which)} neurons, got {len(placed)}."
                 )
         widths = None if width is None else checks.checked_widths(width, len(which))
+        if not len(which):
+            return self
         with notebook.Shown(self):
             self._assign(learner.moved(state, which, placed, widths, given))
         return self

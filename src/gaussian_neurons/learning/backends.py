@@ -147,13 +147,15 @@ def _checked(
         own = None if sample_widths is None else sample_widths[first : first + len(rows)].copy()
         with np.errstate(all="ignore"):
             found = learn(centers.copy(), widths.copy(), rows, own, rule, seen + first)
-        shapes = [np.shape(array) for array in found] if isinstance(found, tuple) else None
-        if shapes != [centers.shape, widths.shape]:
+        arrays = [np.asarray(array) for array in found] if isinstance(found, tuple) else None
+        got = type(found).__name__ if arrays is None else [(it.dtype.name, *it.shape) for it in arrays]
+        fits = arrays is not None and [it.shape for it in arrays] == [centers.shape, widths.shape]
+        if arrays is None or not fits or any(it.dtype.kind not in "fiu" for it in arrays):
             raise TypeError(
                 f"the backend {name_of(learn)} must return (centers, widths) of the shapes {centers.shape} "
-                f"and {widths.shape}, got {type(found).__name__ if shapes is None else shapes}."
+                f"and {widths.shape}, floating-point numbers, got {got}."
             )
-        return np.array(found[0], np.float64, order="C"), np.array(found[1], np.float64, order="C")
+        return np.array(arrays[0], np.float64, order="C"), np.array(arrays[1], np.float64, order="C")
 
     found = learned(0, x, centers, widths)
     if not _valid(*found).all():  # learn again, one sample at a time, to name the sample
@@ -161,9 +163,21 @@ def _checked(
         for t in range(len(x)):
             now = learned(t, x[t : t + 1], *now)
             if not _valid(*now).all():
-                raise native.diverged(int(np.argmin(_valid(*now))), seen + t, widths, rule)
-        raise native.diverged(int(np.argmin(_valid(*found))), seen + len(x) - 1, widths, rule)
+                raise _diverged(learn, int(np.argmin(_valid(*now))), seen + t, *now, widths, rule)
+        raise _diverged(learn, int(np.argmin(_valid(*found))), seen + len(x) - 1, *found, widths, rule)
     return found
+
+
+def _diverged(
+    learn: Learn, neuron: int, sample: int, centers: Array, widths: Array, before: Array, rule: Rule
+) -> FloatingPointError:
+    if learn is reference.learn:
+        return native.diverged(neuron, sample, before, rule)
+    return FloatingPointError(
+        f"the backend {name_of(learn)} gave neuron {neuron} the center {centers[neuron]} and the width "
+        f"{widths[neuron]} at sample {sample} of the stream. Centers must be finite, and widths also positive. "
+        f"The model is unchanged."
+    )
 
 
 def _valid(centers: Array, widths: Array) -> NDArray[np.bool_]:
