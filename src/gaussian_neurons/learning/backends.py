@@ -175,8 +175,8 @@ def _diverged(
         return native.diverged(neuron, sample, before, rule)
     return FloatingPointError(
         f"the backend {name_of(learn)} gave neuron {neuron} the center {centers[neuron]} and the width "
-        f"{widths[neuron]} at sample {sample} of the stream. Centers must be finite, and widths also positive. "
-        f"The model is unchanged."
+        f"{widths[neuron]} at sample {sample} of the stream. Centers must be finite, and widths also "
+        f"positive. The model is unchanged."
     )
 
 
