@@ -136,7 +136,8 @@ class GaussianNeurons(
     the same clusters. Standardise columns of different scale, such as meters and years, first.
 
     An error leaves a model as it was. Ctrl-C leaves whole samples, and `n_samples_seen_` counts them. Other
-    threads can read a model while one thread learns.
+    threads can read a model while one thread learns; a second thread that learns at the same time gets an
+    error.
 
     Rows of a memory-mapped file are read in place. `partial_fit` releases their pages as it goes; `fit`
     draws rows at random, for which the system may map as much of the file as it likes.
@@ -198,11 +199,12 @@ class GaussianNeurons(
         sample_width : (n_rows,) or None, the paper's sigma_x of each row
         """
         with notebook.Shown(self, at_once=True):
+            before = self._state
             x, names = self._first_rows(X)
             require_finite(x, x.dtype)
             state, given = self._new_state(x, names), self._settings(x.shape[1])
             widths = self._sample_widths(sample_width, state, x)
-            self._commit(self._fitted(state, x, widths, given))
+            self._commit(before, self._fitted(state, x, widths, given))
         if not self.learned_.any():
             warnings.warn(NOTHING_LEARNED, ConvergenceWarning, stacklevel=2)
         return self
@@ -235,7 +237,7 @@ class GaussianNeurons(
         sample_width : (n_rows,) or None, the paper's sigma_x of each row
         """
         with notebook.Shown(self):
-            state = self._state
+            state = before = self._state
             if state is None:
                 x, names = self._first_rows(X)
                 state = self._new_state(x, names)
@@ -243,7 +245,7 @@ class GaussianNeurons(
                 x = self._more_rows(X, state)
             given = self._settings(state.recent.n_features)
             widths = self._sample_widths(sample_width, state, x)
-            self._commit(learner.advance(state, x, widths, given))
+            self._commit(before, learner.advance(state, x, widths, given))
         return self
 
     def learn(
@@ -298,7 +300,7 @@ class GaussianNeurons(
         plan = run.Plan(n_samples, bar, checkpoint, every, call, on_bad, on_write_error)
         model = run.Model(
             state=lambda: self._state,
-            assign=self._assign,
+            exchange=self._exchange,
             restore=self._restore,
             new_state=self._new_state,
             settings=self._settings,
@@ -399,7 +401,7 @@ class GaussianNeurons(
         count = checks.whole_number("n_neurons", 1 if n_neurons is None else n_neurons)
         widths = None if width is None else checks.checked_widths(width, count)
         with notebook.Shown(self):
-            self._assign(learner.added(state, placed, count, widths, given))
+            self._exchange(state, learner.added(state, placed, count, widths, given))
         return self
 
     def remove_neurons(self, indices: ArrayLike) -> Self:
@@ -420,7 +422,7 @@ class GaussianNeurons(
         if stays.all():
             return self
         with notebook.Shown(self):
-            self._assign(learner.kept(state, stays, given))
+            self._exchange(state, learner.kept(state, stays, given))
         return self
 
     def move_neurons(
@@ -468,7 +470,7 @@ class GaussianNeurons(
         if not len(which):
             return self
         with notebook.Shown(self):
-            self._assign(learner.moved(state, which, placed, widths, given))
+            self._exchange(state, learner.moved(state, which, placed, widths, given))
         return self
 
     def place_neurons(self, n_features: int, dtype: Any = np.float64) -> Self:
@@ -489,9 +491,9 @@ class GaussianNeurons(
                 "the starting centers depend on the first data. Give a width, a domain and, if widths are "
                 "learned, a learning_rate, and init='uniform' or an array."
             )
-        state = self._new_state(np.empty((0, columns), checks.checked_precision(dtype)))
+        before, empty = self._state, np.empty((0, columns), checks.checked_precision(dtype))
         with notebook.Shown(self):
-            self._assign(learner.settled(state, given))
+            self._exchange(before, learner.settled(self._new_state(empty), given))
         return self
 
     # ---- files and views --------------------------------------------------------------------------
@@ -512,7 +514,7 @@ class GaussianNeurons(
         """
         loaded = model_file.load(path, cls._get_param_names())
         model = cls(**loaded.parameters)
-        model._assign(loaded.state)
+        model._state = loaded.state
         return model
 
     def watch(self, shape: tuple[int, ...] | None = None, every: float = 0.1) -> notebook.View:
@@ -620,7 +622,7 @@ class GaussianNeurons(
             raise ValueError(
                 f"feature_names_in_ must have {state.recent.n_features} different names, got {given}."
             )
-        self._assign(replace(state, names=given))
+        self._exchange(state, replace(state, names=given))
 
     # ---- scikit-learn's contract ------------------------------------------------------------------
 
@@ -641,7 +643,13 @@ class GaussianNeurons(
 
     # ---- the state --------------------------------------------------------------------------------
 
-    def _assign(self, state: State) -> None:
+    def _exchange(self, before: State | None, state: State) -> None:
+        """Replace the state that a call began with. Another thread may not have replaced it meanwhile."""
+        if self._state is not before:  # no thread runs between this line and the assignment
+            raise RuntimeError(
+                "another thread changed the model during this call. Nothing of this call is kept. Only one "
+                "thread at a time may learn: use a lock, or a model for each thread."
+            )
         self._state = state
 
     def _restore(self, loaded: model_file.Loaded) -> None:
@@ -651,8 +659,8 @@ class GaussianNeurons(
             del given["backend"]
         self.__dict__.update(given, _state=loaded.state)
 
-    def _commit(self, states: Iterator[State]) -> None:
-        learner.commit(self._assign, observers.following(self, states))
+    def _commit(self, before: State | None, states: Iterator[State]) -> None:
+        learner.commit(partial(self._exchange, before), observers.following(self, states))
 
     @property
     def _fitted_state(self) -> State:

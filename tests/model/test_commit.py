@@ -84,7 +84,7 @@ def test_every_state_on_the_way_is_that_of_a_shorter_stream(parameters, monkeypa
     for state in states:
         if state.network is not None:
             whole = model_of(**parameters).partial_fit(X[: state.received])
-            model._assign(state)
+            model._state = state
             assert same(model, whole), state.received
 
 

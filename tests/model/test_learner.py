@@ -132,7 +132,7 @@ def test_every_function_leaves_the_old_state_as_it_is(width, n):
     assert digest(model) == before
     digests = {before}
     for new in after:
-        model._assign(new)
+        model._state = new
         digests.add(digest(model))
     assert len(digests) == 6
 
@@ -144,7 +144,7 @@ def test_two_streams_can_continue_from_one_state(width):
     state = model._state
     ends = []
     for rows in (X[1500:], other, X[1500:]):
-        model._assign(state)
+        model._state = state
         ends.append(digest(model.partial_fit(rows)))
     assert ends[0] == ends[2] != ends[1]
     assert ends[0] == digest(GaussianNeurons(6, width=width, random_state=0).partial_fit(X))
@@ -188,6 +188,6 @@ def test_asking_does_not_change_how_a_stream_is_concluded(width):
     assert asked.n_clusters_ == len(asked.cluster_numbers_)
     assert asked.learned_.any()
     for model in (asked, silent):
-        model._assign(learner.concluded(model._state, model._settings(2)))
+        model._state = learner.concluded(model._state, model._settings(2))
     assert same(asked, silent)
     np.testing.assert_array_equal(asked.predict(X), silent.predict(X))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gaussian_neurons import GaussianNeurons
-from gaussian_neurons.learning import native
+from gaussian_neurons.learning import native, reference
 from gaussian_neurons.learning.rule import Rule
 from tests.runs import X, model_of, same
 from tests.waiting import wait_for
@@ -113,3 +113,50 @@ def test_other_threads_run_while_the_compiled_core_learns():
 
     with Reader(lambda: threading.Event().wait(1e-5)) as reader:
         wait_for(call)
+
+
+@pytest.mark.parametrize("second", ["partial_fit", "learn", "fit", "add_neurons"])
+def test_of_two_threads_that_learn_at_once_one_gets_an_error(second):
+    """No sample is lost in silence."""
+    entered, go_on = threading.Event(), threading.Event()
+
+    def waiting(*arguments):
+        entered.set()
+        go_on.wait(60)
+        return reference.learn(*arguments)
+
+    model, raised = model_of(backend=waiting).place_neurons(2), []
+
+    def first():
+        try:
+            model.partial_fit(X[:100])
+        except RuntimeError as error:
+            raised.append(str(error))
+
+    thread = threading.Thread(target=first)
+    thread.start()
+    assert entered.wait(60)
+    model.set_params(backend="reference")
+    getattr(model, second)(1 if second == "add_neurons" else X[:50])
+    after = model._state
+    go_on.set()
+    thread.join()
+    assert len(raised) == 1
+    assert "another thread changed the model" in raised[0]
+    assert model._state is after
+
+
+def test_a_lock_lets_several_threads_learn():
+    model, lock = model_of().place_neurons(2), threading.Lock()
+
+    def learn_some():
+        for k in range(20):
+            with lock:
+                model.partial_fit(X[k * 10 : k * 10 + 10])
+
+    threads = [threading.Thread(target=learn_some) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert model.n_samples_seen_ == 600

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,7 @@ class Model:
     """How a run reads and changes a model."""
 
     state: Callable[[], State | None]
-    assign: Callable[[State], None]
+    exchange: Callable[[State | None, State], None]  # the state that a step began with, and the new one
     restore: Callable[[model_file.Loaded], None]  # parameters and state: the callback may have changed both
     new_state: Callable[[Array, tuple[str, ...] | None], State]  # for rows and the names of their columns
     settings: Callable[[int], Settings]  # for a number of columns
@@ -226,6 +227,7 @@ class _Run:
         if not len(x):
             return
         state, names = self.model.state(), self.stream.feature_names
+        before = state
         if state is None:
             state = self.model.new_state(x, None if names is None else tuple(names))
         elif not self.columns_match or x.shape[1] != state.recent.n_features:
@@ -240,7 +242,7 @@ class _Run:
                 f"{settings.width_learning_rate!r}): use a stream that has them, such as Neighbourhoods."
             )
         states = learner.advance(state, as_numbers(x), widths, settings)
-        learner.commit(self.model.assign, self.model.follow(states))
+        learner.commit(partial(self.model.exchange, before), self.model.follow(states))
 
     def _learn_around(self, chunk: Chunk, bad: BadRow) -> None:
         """Learn from a chunk with rows that were read, but cannot be learned from."""
@@ -264,7 +266,8 @@ class _Run:
         with deferred_interrupts():
             state = self.model.state()
             if state is not None and self.skipped > self.counted:
-                self.model.assign(replace(state, skipped=state.skipped + self.skipped - self.counted))
+                skipped = state.skipped + self.skipped - self.counted
+                self.model.exchange(state, replace(state, skipped=skipped))
                 self.counted = self.skipped
 
     def _is_due(self) -> bool:
