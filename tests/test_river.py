@@ -3,6 +3,8 @@
 import copy
 import pickle
 import random
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -127,8 +129,6 @@ def test_before_the_first_sample_there_is_no_cluster():
     assert model.predict_one(SAMPLES[0]) == -1
     assert (model.n_clusters, model.centers) == (0, {})
     assert model.predict_many(pd.DataFrame(X[:3])).tolist() == [-1] * 3
-    with pytest.raises(ValueError, match="no features"):
-        model.learn_one({})
 
 
 def test_features_are_those_of_the_first_sample_and_missing_ones_are_zero():
@@ -146,7 +146,10 @@ def test_features_are_those_of_the_first_sample_and_missing_ones_are_zero():
     assert mixed._features == [0, "b"]
 
 
-@pytest.mark.parametrize("value", [np.nan, -np.inf, "red", None, 10**400])
+INVALID = [np.nan, -np.inf, "red", "1.5", None, np.ma.masked, pd.NA, 1j, Decimal("sNaN"), 10**400]
+
+
+@pytest.mark.parametrize("value", INVALID, ids=lambda value: f"{value!r:.8}")
 def test_invalid_values_are_named_at_once_and_change_nothing(value):
     model = model_of()
     for x in SAMPLES[:1500]:
@@ -157,11 +160,86 @@ def test_invalid_values_are_named_at_once_and_change_nothing(value):
     assert same_as(model, X[:1500])
 
 
-def test_large_numbers_bools_and_numpy_numbers_are_valid():
-    model = model_of(domain=(0, 1))
+def frame_of(*values):
+    return pd.DataFrame({"z": values})
+
+
+REFUSED = [
+    *(("learn_one", {"z": value}, ValueError, "feature 'z' must be a finite number") for value in INVALID),
+    ("learn_one", {}, ValueError, "no features"),
+    *(("learn_one", x, TypeError, "must be a dict") for x in (None, 5, "z", [1.0], {"z"}, np.ones(2))),
+    *(
+        ("learn_many", frame_of(1.0, value), ValueError, "must be a finite number|must hold finite numbers")
+        for value in INVALID
+        if value is not np.ma.masked  # a frame turns it into NaN
+    ),
+    ("learn_many", frame_of(pd.Timestamp(0)), ValueError, "feature 'z' must be a finite number"),
+    (
+        "learn_many",
+        pd.DataFrame([[1.0, 2.0]], columns=["z", "z"]),
+        ValueError,
+        "unique, got 'z' more than once",
+    ),
+    ("learn_many", pd.DataFrame(index=[0, 1]), ValueError, "no features"),
+    *(("learn_many", X, TypeError, "must be a pandas DataFrame") for X in (None, [[1.0]], X, {"z": [1.0]})),
+]
+
+
+@pytest.mark.parametrize(
+    ("method", "given", "error", "says"),
+    REFUSED,
+    ids=lambda it: f"{it!r:.30}" if isinstance(it, dict) else "",
+)
+def test_what_is_refused_first_determines_nothing(method, given, error, says):
+    model = model_of()
+    with pytest.raises(error, match=says):
+        getattr(model, method)(given)
+    assert (model._features, model._waiting, model.n_clusters, model.centers) == (None, [], 0, {})
+    for x in SAMPLES[:1500]:
+        model.learn_one(x)
+    assert same_as(model, X[:1500])
+
+
+@pytest.mark.parametrize("bad", [np.nan, "red"])
+def test_a_refused_frame_loses_no_sample_that_waits(bad):
+    model = model_of()
+    for x in SAMPLES[:100]:
+        model.learn_one(x)
+    with pytest.raises(ValueError, match="finite number"):
+        model.learn_many(pd.DataFrame({"a": [1.0, bad], "b": [1.0, 1.0]}))
+    model.learn_many(pd.DataFrame(X[100:1500], columns=list("abc")))
+    assert same_as(model, X[:1500])
+
+
+def test_an_interrupted_first_frame_determines_the_features_if_samples_were_learned(monkeypatch):
+    commit = learner.commit
+
+    def interrupted(assign, states):
+        commit(assign, states)
+        raise KeyboardInterrupt
+
+    model, frame = model_of(), pd.DataFrame(X[:1500], columns=list("abc"))
+    monkeypatch.setattr(learner, "commit", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        model.learn_many(frame)
+    monkeypatch.undo()
+    assert same_as(model, X[:1500])
+    assert list(model.centers[0]) == ["a", "b", "c"]
+
+
+def test_numbers_of_any_type_are_valid():
+    model, array = model_of(domain=(0, 1)), np.array(1.0)
     model.learn_one({"a": 1e308, "b": 1e308, "c": np.float32(1)})
     model.learn_one({"a": True, "b": 1, "c": np.int8(1)})
-    assert len(model._waiting) == 2
+    model.learn_one({"a": Decimal("1"), "b": Fraction(1), "c": array})
+    array += 1  # the caller's
+    assert model._waiting[1:] == [[1.0, 1.0, 1.0]] * 2
+    series, by_frames = pd.Series({"b": 2.0, "a": 1.0}), model_of(domain=(0, 1))
+    by_frames.learn_one(series)
+    assert (by_frames._features, by_frames._waiting) == (["a", "b"], [[1.0, 2.0]])
+    frame = pd.DataFrame({"a": [Decimal("1"), True], "b": pd.Categorical([1, 2])}).assign(c=True)
+    by_frames.learn_many(frame.astype({"c": "boolean"}))
+    assert by_frames._model.n_samples_seen_ == 3
 
 
 def test_copies_and_pickles_learn_on_alike():

@@ -30,9 +30,9 @@ class RiverGaussianNeurons(base.Clusterer):
 
     A cluster keeps its number while others come and go.
 
-    The features are those of the first sample. A feature that is missing later counts as 0, as elsewhere in
-    river; a feature that appears later is ignored. Distances decide, so features should have about the same
-    scale: put a `preprocessing.StandardScaler` before.
+    The features are those of the first valid sample. A feature that is missing later counts as 0, as
+    elsewhere in river; a feature that appears later is ignored. Distances decide, so features should have
+    about the same scale: put a `preprocessing.StandardScaler` before.
 
     Parameters
     ----------
@@ -101,11 +101,12 @@ class RiverGaussianNeurons(base.Clusterer):
         x
             A number for each feature.
         """
-        if self._features is None:
-            self._begin(x)
+        features = self._features or _names(x)
+        row = _row(features, x)
         if len(self._waiting) >= WAITING:
             self._learn_waiting()
-        self._waiting.append(self._row(x))
+        self._waiting.append(row)
+        self._features = features
 
     def predict_one(self, x: Mapping[Any, Any]) -> int:
         """The cluster of a sample, or -1 if no neuron responds or nothing was learned yet.
@@ -117,26 +118,30 @@ class RiverGaussianNeurons(base.Clusterer):
         """
         if self._features is None:
             return NO_CLUSTER
-        return int(self._learned().predict(np.array([self._row(x)], np.float64))[0])
+        return int(self._learned().predict(np.array([_row(self._features, x)], np.float64))[0])
 
     def learn_many(self, X: "pd.DataFrame") -> None:
         """Learn from the rows of a frame in their order."""
+        _check_frame(X)
         if not len(X):
             return
-        if self._features is None:
-            self._begin(X)
-        rows = self._rows(X)
-        if self._waiting:
-            self._learn_waiting()
-        self._model_now().partial_fit(rows)
+        features = self._features or _names(X)
+        rows = _rows(features, X)
+        model = self._learned()
+        try:
+            model.partial_fit(rows)
+        finally:  # an interrupt leaves whole samples
+            if _received(model):
+                self._features = features
 
     def predict_many(self, X: "pd.DataFrame") -> "pd.Series[int]":
         """The cluster of each row of a frame, as `predict_one` has it."""
         import pandas as pd
 
+        _check_frame(X)
         if self._features is None or not len(X):
             return pd.Series(NO_CLUSTER, X.index, np.int64)
-        return pd.Series(self._learned().predict(self._rows(X)), X.index)
+        return pd.Series(self._learned().predict(_rows(self._features, X)), X.index)
 
     @property
     def n_clusters(self) -> int:
@@ -151,38 +156,6 @@ class RiverGaussianNeurons(base.Clusterer):
         model = self._learned()
         found = zip(model.cluster_numbers_.tolist(), model.cluster_centers_.tolist(), strict=True)
         return {number: dict(zip(self._features, center, strict=True)) for number, center in found}
-
-    def _begin(self, x: Any) -> None:
-        """Fix the features, in the order of their names: that of a dict has no meaning."""
-        names = list(x)
-        if not names:
-            raise ValueError("the first sample has no features: at least one is needed.")
-        try:
-            self._features = sorted(names)
-        except TypeError:  # names of several types
-            self._features = sorted(names, key=str)
-
-    def _row(self, x: Mapping[Any, Any]) -> list[float]:
-        """The values of the features as finite numbers."""
-        assert self._features is not None
-        row = [x.get(name, 0.0) for name in self._features]
-        try:
-            if math.isfinite(math.fsum(row)):
-                return row
-        except (TypeError, ValueError, OverflowError):
-            pass
-        for name, value in zip(self._features, row, strict=True):
-            if not _is_finite(value):
-                raise ValueError(
-                    f"feature {name!r} must be a finite number, got {value!r}. Convert or drop it before: "
-                    f"preprocessing.StatImputer fills missing values, preprocessing.OneHotEncoder replaces "
-                    f"words."
-                )
-        return row
-
-    def _rows(self, X: "pd.DataFrame") -> NDArray[np.float64]:
-        rows: NDArray[np.float64] = X.reindex(columns=self._features, fill_value=0.0).to_numpy(np.float64)
-        return rows
 
     def _model_now(self) -> GaussianNeurons:
         if self._model is None:
@@ -209,8 +182,68 @@ def _received(model: GaussianNeurons) -> int:
     return model.n_samples_seen_ if model.__sklearn_is_fitted__() else 0
 
 
-def _is_finite(value: Any) -> bool:
+def _names(x: Any) -> list[Hashable]:
+    """The features of a sample or a frame in the order of their names: that of a dict has no meaning."""
     try:
-        return math.isfinite(value)
-    except (TypeError, OverflowError):
-        return False
+        names = list(x.keys())
+    except AttributeError:
+        raise _no_sample(x) from None
+    if not names:
+        raise ValueError("the first sample has no features: at least one is needed.")
+    try:
+        return sorted(names)
+    except TypeError:  # names of several types
+        return sorted(names, key=str)
+
+
+def _row(features: list[Hashable], x: Mapping[Any, Any]) -> list[float]:
+    """The values of the features as finite numbers."""
+    try:
+        values = [x.get(name, 0.0) for name in features]
+    except AttributeError:
+        raise _no_sample(x) from None
+    try:
+        finite = math.isfinite(math.fsum(values))
+    except Exception:  # a value can raise any
+        finite = False
+    if not finite:  # or only the sum overflows
+        for name, value in zip(features, values, strict=True):
+            _require_finite(name, value)
+    return list(map(float, values))
+
+
+def _rows(features: list[Hashable], X: "pd.DataFrame") -> NDArray[np.float64]:
+    """The columns of the features as numbers, which may be NaN: the model refuses these."""
+    chosen = X.reindex(columns=features, fill_value=0.0)
+    for name, dtype in zip(features, chosen.dtypes, strict=True):
+        if dtype.kind not in "fiub":
+            for value in chosen[name]:
+                _require_finite(name, value)
+    rows: NDArray[np.float64] = chosen.to_numpy(np.float64, na_value=np.nan)
+    return rows
+
+
+def _check_frame(X: Any) -> None:
+    import pandas as pd
+
+    if not isinstance(X, pd.DataFrame):
+        raise TypeError(f"rows must be a pandas DataFrame, got {type(X).__name__}.")
+    if not X.columns.is_unique:
+        name = X.columns[X.columns.duplicated()][0]
+        raise ValueError(f"column names must be unique, got {name!r} more than once. Rename or drop one.")
+
+
+def _no_sample(x: Any) -> TypeError:
+    return TypeError(f"a sample must be a dict with a number for each feature, got {type(x).__name__}.")
+
+
+def _require_finite(name: Hashable, value: Any) -> None:
+    try:
+        good = math.isfinite(value)
+    except Exception:  # a value can raise any
+        good = False
+    if not good:
+        raise ValueError(
+            f"feature {name!r} must be a finite number, got {value!r:.80}. Convert or drop it before: "
+            f"preprocessing.StatImputer fills missing values, preprocessing.OneHotEncoder replaces words."
+        )
