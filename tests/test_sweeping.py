@@ -120,8 +120,44 @@ def test_widths_scale_with_the_data():
     assert np.allclose(ladder(100 * X, 12), 1e4 * widths)
     few = np.array([[0.0], [0.0], [1.0]])  # two places: from a tenth of 1 to the 95 % quantile, 1
     assert np.allclose(ladder(few, 5, 3), [0.1, 0.316, 1.0])
-    with pytest.raises(ValueError, match="all the same"):
-        sweep(np.ones((50, 2)), **QUICK)
+    for rows in (np.ones((50, 2)), X[:1]):
+        with pytest.raises(ValueError, match="all the same"):
+            sweep(rows, **QUICK)
+
+
+def test_one_neuron_has_widths_of_a_decade():
+    assert np.allclose(ladder(np.array([[0.0], [1.0]]), 1, 3), [0.1, 0.316, 1.0])
+    assert (sweep(X, 1500, **QUICK | {"n_neurons": 1}).n_clusters <= 1).all()
+
+
+def test_distances_that_underflow_beside_larger_ones_do_not_matter():
+    """The narrowest width is the least that the precision resolves, 2^-1022 / 2^-52."""
+    near = np.column_stack([np.arange(200) % 2, X[:200] * 1e-170])
+    widths = ladder(near, 50, 3)
+    assert widths[0] == pytest.approx(2.0**-970, rel=0.01)
+    assert widths[-1] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (X * 1e160, "so far apart that squared distances overflow"),
+        (X * 1e-170, "differ by so little that float64 cannot resolve"),
+        (X.astype(np.float32) * np.float32(1e-20), "differ by so little that float32 cannot resolve"),
+    ],
+)
+def test_widths_cannot_be_derived_at_the_limits_of_the_precision(data, says):
+    for source in (data, Rows(data, passes=1)):
+        with pytest.raises(ValueError, match=says):
+            sweep(source, **QUICK)
+
+
+@pytest.mark.parametrize("rows", [X[[0]], X[[0, 0]], X[:2], X[:4], X * [1.0, 0.0]])
+@pytest.mark.parametrize("n_samples", [1, 500])
+def test_few_or_flat_rows_have_a_result(rows, n_samples):
+    found = sweep(rows, n_samples, **QUICK | {"widths": 1 if len(rows) > 2 else [1.0]})
+    assert found.n_clusters.shape == (1, 2, 2)
+    assert not found.failures
 
 
 def test_a_sweep_is_stored_as_json(found):
@@ -144,6 +180,10 @@ def test_models_that_diverge_are_reported_and_the_others_are_learned():
     assert "learning_rate=1e+10 is too large for a width of 1e-30" in found.failures[0].reason
     single = sweep(X.astype(np.float32), 2000, **QUICK | {"widths": (1e-60, 1.0)})
     assert "out of the range of float32" in single.failures[0].reason
+    few = sweep(Rows(X.astype(np.float32)), 500, **QUICK | rate)  # learned when asked
+    assert (few.n_clusters == -1)[0].any()
+    assert not (few.n_clusters == -1)[1].any()
+    assert "learning_rate=1e+10 is too large" in few.failures[0].reason
     assert json.dumps(found.to_dict(), allow_nan=False)
 
 

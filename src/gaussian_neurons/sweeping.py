@@ -21,7 +21,7 @@ from gaussian_neurons.base.checks import number, whole_number
 from gaussian_neurons.base.interrupts import children_ignore_interrupts
 from gaussian_neurons.base.progress import Bar
 from gaussian_neurons.estimator import GaussianNeurons
-from gaussian_neurons.learning.responses import squared_distances
+from gaussian_neurons.learning.responses import checked_scale, least_width, squared_distances
 from gaussian_neurons.sampling import Stream
 
 Array = NDArray[Any]
@@ -288,11 +288,14 @@ def ladder(samples: Array, n_neurons: int, steps: int = STEPS) -> Array:
         raise ValueError(
             "the first samples are all the same, so widths cannot be derived from them: give widths=[...]."
         )
-    distances = squared_distances(distinct, distinct)
-    fine = float(np.median(np.sort(distances, axis=1)[:, max(1, len(distinct) // n_neurons)]))
-    coarse = float(np.quantile(distances, ACROSS))
+    precision = np.float32 if samples.dtype == np.float32 else np.float64
+    rank = min(max(1, len(distinct) // n_neurons), len(distinct) - 1)
+    with np.errstate(over="ignore", invalid="ignore"):  # infinity and NaN are refused below
+        distances = squared_distances(distinct, distinct)
+        fine = float(np.median(np.sort(distances, axis=1)[:, rank]))
+        coarse = checked_scale(float(np.quantile(distances, ACROSS)), precision)
     # In many dimensions all distances are similar: the widths span at least a decade.
-    exact = np.geomspace(min(fine, coarse / 10), coarse, steps)
+    exact = np.geomspace(max(min(fine, coarse / 10), least_width(precision)), coarse, steps)
     return np.unique([float(f"{width:.3g}") for width in exact])  # short numbers to copy
 
 
@@ -348,14 +351,14 @@ def _learned(
                 model.learn(copy.copy(source), n_samples, progress=False)
             else:
                 model.fit(source)
+        found, count = model.diagnosis_, model.n_clusters_  # before 1000 samples, neurons learn only now
     except BadRow:
         raise  # every model would raise it
     except (FloatingPointError, ValueError) as error:
         return place, FAILED, np.nan, str(error)
-    found = model.diagnosis_
     share = found.share[found.learned]
     response = float(share @ found.mean_response[found.learned] / share.sum()) if share.any() else 0.0
-    return place, model.n_clusters_, response, None
+    return place, count, response, None
 
 
 def _spread(n_jobs: int | None, tasks: Iterator[Any]) -> Generator[Any, None, None]:
