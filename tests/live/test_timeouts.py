@@ -6,6 +6,7 @@ import socket
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
 
 import numpy as np
 import pytest
@@ -29,6 +30,21 @@ def test_a_client_that_does_not_send_hello_is_disconnected(monkeypatch):
             silent.socket.recv(timeout=PATIENCE)
         wait_for(lambda: len(one.application.clients) == 1)
         assert client.frame()  # this one has sent it
+
+
+def test_clients_that_do_not_send_hello_give_way():
+    with served(STRIPES) as one, ExitStack() as opened:
+        client = opened.enter_context(one.tab())
+        silent = [opened.enter_context(one.tab(greet=False)) for _ in range(serving.MAX_CLIENTS)]
+        for _ in range(5):
+            assert opened.enter_context(one.tab()).next("welcome")
+        for first in silent[:6]:
+            with pytest.raises(ConnectionClosed):
+                first.socket.recv(timeout=PATIENCE)
+        assert len(one.application.clients) == serving.MAX_CLIENTS
+        assert client.frame()
+        silent[-1].send("hello")
+        assert silent[-1].next("welcome")
 
 
 # Frames of 90 kB soon fill the buffers of a client that does not read.
@@ -160,6 +176,74 @@ def test_an_unfinished_request_times_out(stripes, monkeypatch, begun):
     assert request(stripes)[0] == 200
 
 
+@pytest.mark.parametrize(
+    "begun", ["", "GET / HTTP/1.1\r\nX: ", "GET /live HTTP/1.1\r\nUpgrade: websocket\r\n"]
+)
+def test_unfinished_requests_lock_nobody_out(begun):
+    """The oldest of them gives way, also if all of them go on sending."""
+    with served(STRIPES) as one, one.tab() as client, ExitStack() as opened:
+        held = [opened.enter_context(unfinished(one, begun)) for _ in range(400)]
+        for probe in range(30):
+            for raw in held[-guard.MAX_CONNECTIONS :: 10]:
+                with suppress(OSError):  # it may have given way
+                    raw.sendall(b"a" if begun else b"G" if probe == 0 else b"E")
+            assert request(one)[0] == 200
+        assert client.frame(where=lambda frame: frame["seen"] > 0)
+        with one.tab() as other:
+            assert other.next("welcome")
+        assert len(one.connections) <= guard.MAX_CONNECTIONS
+
+
+def test_a_request_in_progress_does_not_give_way_to_unfinished_ones():
+    with served(STRIPES) as one, ExitStack() as opened:
+        blocked = threading.Event()
+        one.run.query(lambda trial: blocked.wait(PATIENCE))
+        connection = http.client.HTTPConnection("127.0.0.1", one.port, timeout=PATIENCE)
+        connection.request("GET", "/script.py")
+        wait_for(lambda: any(other.is_busy for other in one.connections))
+        for _ in range(2 * guard.MAX_CONNECTIONS):
+            opened.enter_context(unfinished(one, "GET"))
+        assert request(one)[0] == 200
+        blocked.set()
+        assert b"GaussianNeurons" in connection.getresponse().read()
+        connection.close()
+
+
+def test_requests_in_progress_lock_nobody_out():
+    with served(STRIPES) as one, ExitStack() as opened:
+        blocked = threading.Event()
+        one.run.query(lambda trial: blocked.wait(PATIENCE))
+        complete = f"GET /script.py HTTP/1.1\r\nHost: 127.0.0.1:{one.port}\r\n\r\n"
+        for _ in range(2 * guard.MAX_CONNECTIONS):
+            opened.enter_context(unfinished(one, complete))
+        assert request(one)[0] == 200
+        blocked.set()
+
+
+def test_websockets_that_do_not_answer_a_close_lock_nobody_out():
+    with served(STRIPES, token="token") as one, ExitStack() as opened:
+        host = f"127.0.0.1:{one.port}"
+        for _ in range(2 * guard.MAX_CONNECTIONS):
+            raw = opened.enter_context(unfinished(one, websocket_request(host)))
+            assert b"101" in raw.recv(1000).split(b"\r\n")[0]
+        assert request(one)[0] == 401
+
+
+def unfinished(one, begun):
+    """A connection that has sent the beginning of a request."""
+    raw = socket.create_connection(("127.0.0.1", one.port), timeout=PATIENCE)
+    raw.sendall(begun.encode())
+    return raw
+
+
+def websocket_request(host):
+    return (
+        f"GET /live HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nConnection: Upgrade\r\n"
+        "Upgrade: websocket\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+        "Sec-WebSocket-Version: 13\r\n\r\n"
+    )
+
+
 def test_every_request_restarts_the_timeout_and_a_slow_response_does_not_end_it():
     with served(STRIPES) as one:
         connection = http.client.HTTPConnection("127.0.0.1", one.port, timeout=PATIENCE)
@@ -186,11 +270,8 @@ def test_a_websocket_after_a_request_on_the_same_connection_has_no_timeout():
     with served(STRIPES) as one, socket.create_connection(("127.0.0.1", one.port), timeout=PATIENCE) as raw:
         protocol = wait_for(lambda: next(iter(one.connections), None))
         host = f"127.0.0.1:{one.port}"
-        raw.sendall(
-            f"GET /page/main.js HTTP/1.1\r\nHost: {host}\r\n\r\nGET /live HTTP/1.1\r\nHost: {host}\r\n"
-            f"Origin: http://{host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
-            "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n".encode()
-        )
+        first = f"GET /page/main.js HTTP/1.1\r\nHost: {host}\r\n\r\n"
+        raw.sendall((first + websocket_request(host)).encode())
         wait_for(lambda: one.application.clients)
         assert protocol._timer.cancelled()
 
@@ -201,9 +282,9 @@ def test_connections_that_never_read_are_closed(monkeypatch):
     monkeypatch.setattr(guard, "REQUEST_TIMEOUT", 0.3)
     with served(STRIPES) as one:
         silent, made = [], []
-        original = guard.RequestTimeout.connection_made
+        original = guard.Connection.connection_made
         counted = lambda self, transport: (made.append(self), original(self, transport))  # noqa: E731
-        monkeypatch.setattr(guard.RequestTimeout, "connection_made", counted)
+        monkeypatch.setattr(guard.Connection, "connection_made", counted)
         for _ in range(5):
             raw = small_socket(one)
             raw.sendall(f"GET /page/style.css HTTP/1.1\r\nHost: 127.0.0.1:{one.port}\r\n\r\n".encode() * 60)

@@ -21,6 +21,7 @@ COOKIE = "gaussian-neurons-token"
 NEEDS_TOKEN = 4401  # code with which a WebSocket is closed
 DOCUMENT = "/"
 REQUEST_TIMEOUT = 10.0  # seconds for a whole request
+MAX_CONNECTIONS = 100  # open at the same time
 ADDRESS = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+?)\.?)(?::[0-9]{1,5})?", re.IGNORECASE)
 
 
@@ -119,19 +120,23 @@ class Guard:
         )
 
 
-class RequestTimeout(H11Protocol):
-    """HTTP that closes a connection if a request takes longer than `REQUEST_TIMEOUT`.
+class Connection(H11Protocol):
+    """An HTTP connection that times out, and gives way to new ones: others cannot lock a client out.
 
-    The timeout holds for the whole request, even if parts of it arrive: some hundred unfinished requests
-    would block the server.
+    `REQUEST_TIMEOUT` holds for a whole request, even if parts of it arrive. If there are more than
+    `MAX_CONNECTIONS`, the one that waits longest for a request is closed; if all have one, the oldest of
+    these. WebSockets stay open.
     """
 
-    _timer: asyncio.TimerHandle
+    _timer: asyncio.TimerHandle  # started when the connection began to wait for the last request
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Start the timer."""
+        """Start the timer, and close another connection if there are too many."""
         super().connection_made(transport)
         self._restart_timer()
+        opened = [one for one in self.connections if not one.transport.is_closing()]
+        if len(opened) > MAX_CONNECTIONS:
+            min((one for one in opened if one is not self), key=_rank).transport.abort()
 
     def on_response_complete(self) -> None:
         """Restart the timer for the next request."""
@@ -154,8 +159,20 @@ class RequestTimeout(H11Protocol):
         self._timer = self.loop.call_later(REQUEST_TIMEOUT, self._time_out)
 
     def _time_out(self) -> None:
-        if self.cycle is None or self.cycle.response_complete:
+        if not self.is_busy:
             self.transport.close()
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a request is there and its response is not complete."""
+        return self.cycle is not None and not self.cycle.response_complete
+
+
+def _rank(connection: Any) -> tuple[int, float]:
+    """The order in which connections are closed if there are too many."""
+    if isinstance(connection, Connection):
+        return int(connection.is_busy), connection._timer.when()
+    return 0 if connection.close_sent else 2, 0.0  # a WebSocket
 
 
 def new_token() -> str:

@@ -19,7 +19,7 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from gaussian_neurons.live import messages
-from gaussian_neurons.live.guard import Guard, RequestTimeout
+from gaussian_neurons.live.guard import Connection, Guard
 from gaussian_neurons.live.presets import presets
 from gaussian_neurons.live.run import Outgoing, Run, model_file
 from gaussian_neurons.live.setup import Setup
@@ -32,6 +32,7 @@ SEND_TIMEOUT = 20.0  # seconds for one message
 HELLO_TIMEOUT = 10.0  # seconds from the connection to hello
 TOO_MANY_CLIENTS, OVERFLOW = 4429, 1013  # codes with which a WebSocket is closed
 SEND_BUFFER = 256 * 1024  # bytes, half a second of frames: older frames are of no use to a slow client
+BACKLOG = 32  # connections that are accepted at a time, before others are closed: file descriptors are few
 PORT = 8765
 PORT_TRIES = 20  # ports that are tried if none is given
 MEDIA_TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
@@ -39,6 +40,8 @@ MEDIA_TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript", 
 
 class Client:
     """The outgoing messages of one tab: all events in their order, then the newest frame."""
+
+    receiving: asyncio.Task[None]  # ends when the tab is disconnected
 
     def __init__(self) -> None:
         self.frame: bytes | None = None
@@ -135,22 +138,31 @@ class Application:
 
     async def _live(self, socket: WebSocket) -> None:
         await socket.accept()
-        if len(self.clients) >= MAX_CLIENTS:
+        if len(self.clients) >= MAX_CLIENTS and not self._drop_silent():
             await socket.close(TOO_MANY_CLIENTS, f"{MAX_CLIENTS} tabs are connected")
             return
         number, client = next(self._numbers), Client()
         self.clients[number] = client
         sending = asyncio.create_task(_send_all(socket, client))
-        receiving = asyncio.create_task(self._receive(socket, number, client))
+        receiving = client.receiving = asyncio.create_task(self._receive(socket, number, client))
         try:
             with suppress(asyncio.CancelledError):  # the server stops
                 await asyncio.wait((sending, receiving), return_when=asyncio.FIRST_COMPLETED)
         finally:
-            del self.clients[number]
+            self.clients.pop(number, None)
             self.run.disconnect(number)
             for task in (sending, receiving):
                 task.cancel()
             await asyncio.gather(sending, receiving, return_exceptions=True)
+
+    def _drop_silent(self) -> bool:
+        """Disconnect the oldest client that has not sent hello; False if all have."""
+        for number, client in self.clients.items():
+            if not client.greeted:
+                client.receiving.cancel()
+                del self.clients[number]
+                return True
+        return False
 
     async def _receive(self, socket: WebSocket, number: int, client: Client) -> None:
         while True:
@@ -227,12 +239,12 @@ def make_server(application: Application, host: str, token: str | None) -> uvico
         log_level="warning",
         access_log=False,
         server_header=False,
-        http=RequestTimeout,
+        http=Connection,
         ws="websockets-sansio",
         ws_max_size=messages.MAX_LENGTH,
         ws_per_message_deflate=False,
         timeout_graceful_shutdown=2,
-        limit_concurrency=200,
+        backlog=BACKLOG,
     )
     return uvicorn.Server(config)
 
