@@ -8,7 +8,7 @@ export PYTHONDONTWRITEBYTECODE :=
 WITH_PEAK := --config-settings=cmake.define.GAUSSIAN_NEURONS_PEAK=ON
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard native/*)
 
-.PHONY: demo live test lint format bench bench-quality bench-peers bench-live bench-repulsion pictures help clean
+.PHONY: demo live test test-lowest lint format bench bench-quality bench-peers bench-live bench-repulsion pictures help clean
 
 demo: .venv/ready-demo  ## learn the strokes of handwritten digits; leaves out/demo.png
 	@$(BIN)/gaussian-neurons demo
@@ -18,6 +18,9 @@ live: .venv/ready-demo  ## watch neurons learn, in the browser
 
 test: .venv/ready-dev  ## all tests
 	@$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist worksteal
+
+test-lowest: .venv-lowest/ready  ## all tests with the lowest version of each dependency that is allowed
+	@.venv-lowest/bin/python -m pytest -n 1 -W default::DeprecationWarning
 
 lint: .venv/ready-dev  ## style, types, layers
 	@$(BIN)/ruff check .
@@ -59,7 +62,7 @@ bench-peers: .venv-peers/ready  ## what a sample costs beside other libraries, t
 	@.venv-peers/bin/python -m benchmarks.peers $(OPTIONS)
 
 # The peers have environments of their own: what they ask for shall not change what is tested.
-.venv/bin/pip .venv-bench/bin/pip .venv-peers/bin/pip:
+.venv/bin/pip .venv-lowest/bin/pip .venv-bench/bin/pip .venv-peers/bin/pip:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "Python 3.11 or newer is needed; say which with: make PYTHON=python3.12 ..."; exit 1; }
 	@$(PYTHON) -m venv $(@:/bin/pip=)
@@ -73,6 +76,13 @@ bench-peers: .venv-peers/ready  ## what a sample costs beside other libraries, t
 	@echo "Setting up .venv: compiling the core takes about half a minute."
 	@$(BIN)/pip install --quiet --disable-pip-version-check $(WITH_PEAK) --editable '.[dev]'
 	@touch $@ .venv/ready-demo
+
+.venv-lowest/ready: .venv-lowest/bin/pip $(SOURCES)
+	@echo "Setting up .venv-lowest: compiling the core takes about half a minute."
+	@.venv-lowest/bin/pip install --quiet --disable-pip-version-check uv
+	@.venv-lowest/bin/uv pip install --quiet --python .venv-lowest --resolution lowest-direct $(WITH_PEAK) \
+		--editable '.[test]'
+	@touch $@
 
 .venv-bench/ready: .venv-bench/bin/pip $(SOURCES)
 	@echo "Setting up .venv-bench: the core is compiled, and other libraries are fetched to compare with."
@@ -88,4 +98,4 @@ help:  ## this
 	@grep -E "^[a-z-]+:.*##" Makefile | sed -E "s/:.*##/ /"
 
 clean:
-	rm -rf .venv .venv-bench .venv-peers build out
+	rm -rf .venv .venv-lowest .venv-bench .venv-peers build out

@@ -43,24 +43,26 @@ def test_rivers_checks(check):
     check(RiverGaussianNeurons())
 
 
+IS_OLD = not hasattr(common, "check_bounded_memory_growth")  # an old version
 OF_DATA = [
-    common.check_learn_one,
-    common.check_pickling,
-    common.check_shuffle_features_no_impact,
-    common.check_emerging_features,
-    common.check_disappearing_features,
-    common.check_radically_disappearing_features,
-    common.check_no_state_aliasing_with_input,
-    common.check_clone_is_independent,
-    common.check_seeding_is_idempotent,
-    common.check_bounded_memory_growth,
+    "learn_one",
+    "pickling",
+    "shuffle_features_no_impact",
+    "emerging_features",
+    "disappearing_features",
+    "radically_disappearing_features",
+    "no_state_aliasing_with_input",
+    "clone_is_independent",
+    "seeding_is_idempotent",
+    "bounded_memory_growth",
 ]
 
 
-@pytest.mark.parametrize("check", OF_DATA, ids=lambda it: it.__name__)
-def test_rivers_checks_that_need_data(check):
+@pytest.mark.skipif(IS_OLD, reason="the checks of this river call learn_one(x, y)")
+@pytest.mark.parametrize("name", OF_DATA)
+def test_rivers_checks_that_need_data(name):
     wide = [{k: float(value) for k, value in enumerate(np.tile(row, 2))} for row in X[:400]]
-    check(model_of(domain=(-2, 6)), [(x, 0) for x in wide])
+    getattr(common, f"check_{name}")(model_of(domain=(-2, 6)), [(x, 0) for x in wide])
 
 
 def test_it_learns_the_bits_of_partial_fit_however_often_it_answers():
@@ -161,7 +163,7 @@ def test_invalid_values_are_named_at_once_and_change_nothing(value):
 
 
 def frame_of(*values):
-    return pd.DataFrame({"z": values})
+    return pd.DataFrame({"z": values}, dtype=object)
 
 
 REFUSED = [
@@ -169,10 +171,10 @@ REFUSED = [
     ("learn_one", {}, ValueError, "no features"),
     *(("learn_one", x, TypeError, "must be a dict") for x in (None, 5, "z", [1.0], {"z"}, np.ones(2))),
     *(
-        ("learn_many", frame_of(1.0, value), ValueError, "must be a finite number|must hold finite numbers")
+        ("learn_many", frame_of(1.0, value), ValueError, "feature 'z' must be a finite number")
         for value in INVALID
-        if value is not np.ma.masked  # a frame turns it into NaN
     ),
+    ("learn_many", pd.DataFrame({"z": [1.0, np.nan]}), ValueError, "must hold finite numbers, got NaN"),
     ("learn_many", frame_of(pd.Timestamp(0)), ValueError, "feature 'z' must be a finite number"),
     (
         "learn_many",
@@ -270,6 +272,10 @@ def test_it_works_in_a_pipeline_with_rivers_metrics():
         model.learn_one(x)
     judged = evaluate.progressive_val_score(flat[2000:2500], model, metrics.AdjustedRand())
     assert judged.get() > 0.9
+
+
+@pytest.mark.skipif(IS_OLD, reason="evaluate of this river gives metrics no centers")
+def test_its_centers_suit_rivers_metrics():
     silhouette = evaluate.progressive_val_score(stream.iter_array(X[:300]), model_of(), metrics.Silhouette())
     assert 0 < silhouette.get() < 1
 

@@ -1,5 +1,6 @@
 """The command reproduce: every figure and table of the paper."""
 
+import math
 import re
 import time
 from enum import StrEnum
@@ -30,6 +31,12 @@ def _names(incomplete: str) -> list[str]:
     single = [name for name in files if name.startswith(("figure", "table", "width"))]
     groups = {name[:-1] for name in single if re.fullmatch(r"figure\d[a-z]", name)}
     return sorted(name for name in {"all", *single, *groups} if name.startswith(incomplete))
+
+
+def _checked_scale(value: float) -> float:
+    if math.isnan(value):  # older versions of typer let it pass
+        raise typer.BadParameter("nan is not a number.")
+    return value
 
 
 def _out(value: Path | None, scale: float, data: str, backend: str) -> Path:
@@ -117,7 +124,11 @@ def reproduce(
     samples_scale: Annotated[
         float,
         typer.Option(
-            min=1e-6, max=1.0, metavar="PART", help="The fraction of the paper's samples, for a quick test."
+            min=1e-6,
+            max=1.0,
+            callback=_checked_scale,
+            metavar="PART",
+            help="The fraction of the paper's samples, for a quick test.",
         ),
     ] = 1.0,
     backend: Annotated[str, typer.Option(metavar="NAME|MODULE:FUNCTION", help=BACKEND)] = "auto",
