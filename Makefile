@@ -8,7 +8,7 @@ export PYTHONDONTWRITEBYTECODE :=
 WITH_PEAK := --config-settings=cmake.define.GAUSSIAN_NEURONS_PEAK=ON
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard native/*)
 
-.PHONY: demo live test test-lowest lint format bench bench-quality bench-peers bench-live bench-repulsion pictures help clean
+.PHONY: demo live test test-lowest fuzz lint format bench bench-quality bench-peers bench-live bench-repulsion pictures help clean
 
 demo: .venv/ready-demo  ## learn the strokes of handwritten digits; leaves out/demo.png
 	@$(BIN)/gaussian-neurons demo
@@ -21,6 +21,9 @@ test: .venv/ready-dev  ## all tests
 
 test-lowest: .venv-lowest/ready  ## all tests with the lowest version of each dependency that is allowed
 	@.venv-lowest/bin/python -m pytest -n 1 -W default::DeprecationWarning
+
+fuzz: .venv/ready-dev  ## try to break it for a minute; OPTIONS='--seconds 3600'
+	@$(BIN)/python -m fuzz $(OPTIONS)
 
 lint: .venv/ready-dev  ## style, types, layers
 	@$(BIN)/ruff check .
