@@ -155,7 +155,7 @@ def _river(x: Any) -> Any:
     widths=WIDTHS,
     entrance=st.sampled_from(sorted(ENTRANCES)),
     parameters=PARAMETERS,
-    learned=st.sampled_from([0, 0, 3, 200]),
+    learned=st.sampled_from([0, 0, 3, 98, 998]),  # a look comes after 100 samples, a review after 1000
     single=st.booleans(),
 )
 def inputs(

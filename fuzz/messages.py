@@ -25,21 +25,42 @@ VALUES = st.recursive(
         st.dictionaries(st.sampled_from([*SETTINGS, "do", ""]), inner, max_size=3),
     ),
 )
-POSITIONS = st.lists(st.one_of(st.floats(), st.integers()), min_size=2, max_size=2)
+POSITIONS = st.lists(st.one_of(st.floats(), st.integers(-3, 3)), min_size=2, max_size=2)
+NUMBERS = st.integers(-1, 500)
+SETUPS = st.dictionaries(st.sampled_from(sorted(SETTINGS)), st.one_of(SCALARS, NUMBERS), max_size=3)
+PLAUSIBLE = {
+    "neuron": NUMBERS,
+    "generation": NUMBERS,
+    "count": NUMBERS,
+    "to": POSITIONS,
+    "at": POSITIONS,
+    "points": st.lists(POSITIONS, max_size=3),
+    "setup": SETUPS,
+    "seed": st.sampled_from(["same", "new"]),
+    "name": st.sampled_from(CHANGEABLE),
+    "value": st.one_of(NUMBERS, SCALARS),
+    "preset": st.sampled_from([None, "digits"]),
+    "run_name": st.none(),
+    "link": st.booleans(),
+    "paused": st.booleans(),
+}
 ARGUMENTS = sorted({name for arguments in MESSAGES.values() for name in arguments})
+PLACES = ["%s", '{"do": %s}', '{"do": "set", "name": "K", "value": %s}', '{"do": "move", "neuron": %s}']
+PLACES += ['{"do": "start", "setup": {"K": %s}}', '{"do": "paint", "points": [[0, 0], [0, %s]]}']
 
 
 @st.composite
 def _commands(draw: Any) -> str:
-    do = draw(st.one_of(st.sampled_from(sorted(MESSAGES)), SCALARS))
+    do = draw(st.one_of(st.sampled_from(sorted(MESSAGES)), st.sampled_from(sorted(MESSAGES)), SCALARS))
     names = sorted(MESSAGES.get(do, ())) if isinstance(do, str) else []
-    message = {name: draw(st.one_of(VALUES, POSITIONS, st.lists(POSITIONS, max_size=3))) for name in names}
-    message |= draw(st.dictionaries(st.sampled_from([*ARGUMENTS, ""]), VALUES, max_size=1))
+    hostile = draw(st.sampled_from([None, *names]))
+    message = {name: draw(VALUES if name == hostile else PLAUSIBLE.get(name, VALUES)) for name in names}
+    message |= draw(st.one_of(st.just({}), st.dictionaries(st.sampled_from(ARGUMENTS), VALUES, max_size=1)))
     return json.dumps({"do": do} | message)
 
 
-def _nested(depth: int, ends: tuple[str, str], inside: str) -> str:
-    return '{"do": "set", "name": "K", "value": ' + ends[0] * depth + inside + ends[1] * depth + "}"
+def _nested(place: str, depth: int, ends: tuple[str, str], inside: str) -> str:
+    return place % (ends[0] * depth + inside + ends[1] * depth)
 
 
 TEXTS = st.one_of(
@@ -48,23 +69,27 @@ TEXTS = st.one_of(
     st.text(max_size=20),
     st.builds(
         _nested,
-        st.sampled_from([1, 100, 1000, 3000, 10000]),
+        st.sampled_from(PLACES),
+        st.sampled_from([0, 1, 100, 900, 3000, 10000]),
         st.sampled_from([("[", "]"), ('{"a":', "}"), ("[", ""), ("-", "")]),
-        st.sampled_from(["1", "NaN", "-Infinity", "1e999", "9" * 5000, '"\\ud800"', '"', "\x00"]),
+        st.sampled_from(["1", "NaN", "-Infinity", "1e999", "9" * 4000, "9" * 5000, '"\\ud800"', '"', "\x00"]),
     ),
 )
 
 
 @target("messages", text=TEXTS)
 def messages(text: str) -> None:
-    """A text is a command with checked arguments, or a ValueError with a short sentence. So is the setup in
-    it: a valid one, or a ValueError. A command can be written as JSON again.
+    """A text is a command with checked arguments, or a ValueError with a short sentence; NaN and Infinity are
+    refused. So is the setup in it: a valid one, which can be written as JSON, or a ValueError.
     """
     try:
         do, arguments = parse(text)
     except ValueError as error:
         check_sentence(error)
         return
+    constants: list[str] = []
+    json.loads(text, parse_constant=constants.append)
+    assert not constants, f"{constants} were taken"
     assert do in MESSAGES, do
     assert set(arguments) == set(MESSAGES[do]), arguments
     for name in ("count", "neuron", "generation"):

@@ -45,7 +45,7 @@ def saved(kind: str) -> bytes:
         return (place / "model").read_bytes()
 
 
-def _use(path: Path) -> None:
+def _use(path: Path, expected: str | None = None) -> None:
     """Load a file; if that succeeds, answer, learn on and save. Only refusals may be raised."""
     with silent():
         try:
@@ -53,6 +53,7 @@ def _use(path: Path) -> None:
         except ValueError as error:
             check_sentence(error)
             return
+        assert expected in (None, digest(model)), "a changed file was taken"
         columns = model.n_features_in_
         x = table(50, columns)
         try:
@@ -74,10 +75,13 @@ def _use(path: Path) -> None:
 
 @target("model_files_damaged", kind=st.sampled_from(sorted(KINDS)), changes=CHANGES)
 def damaged(kind: str, changes: list[tuple[str, float, bytes]]) -> None:
-    """A file with changed, inserted or missing bytes is refused with a ValueError, or is a usable model."""
+    """A file with changed, inserted or missing bytes is refused with a ValueError, or is the same model."""
     with folder() as place:
-        (place / "model").write_bytes(mutated(saved(kind), changes))
-        _use(place / "model")
+        path = place / "model"
+        path.write_bytes(saved(kind))
+        before = digest(GaussianNeurons.load(path))
+        path.write_bytes(mutated(saved(kind), changes))
+        _use(path, before)
 
 
 NUMBERS = [0, -1, 1, 2, 1000, 1 << 31, 1 << 63, 10**30, 0.5, -0.5, 1e308, 5e-324]

@@ -175,7 +175,7 @@ class Operations(RuleBasedStateMachine):
         assert fitted[0].cluster_numbers_.tolist() == list(range(fitted[0].n_clusters_)), "numbers after fit"
 
     @precondition(_learned)
-    @rule(name=st.sampled_from(sorted(BAD_CALLS)), rows=FEW)
+    @rule(name=st.sampled_from(["NaN"] * 4 + sorted(BAD_CALLS)), rows=COUNTS)
     def bad_call(self, name: str, rows: int) -> None:
         with unchanged(self.model):
             _, error = attempt(lambda: BAD_CALLS[name](self.model, table(rows)))
