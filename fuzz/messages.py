@@ -26,7 +26,7 @@ VALUES = st.recursive(
     ),
 )
 POSITIONS = st.lists(st.one_of(st.floats(), st.integers(-3, 3)), min_size=2, max_size=2)
-NUMBERS = st.integers(-1, 500)
+NUMBERS = st.integers(1, 410)
 SETUPS = st.dictionaries(st.sampled_from(sorted(SETTINGS)), st.one_of(SCALARS, NUMBERS), max_size=3)
 PLAUSIBLE = {
     "neuron": NUMBERS,
@@ -51,12 +51,13 @@ PLACES += ['{"do": "start", "setup": {"K": %s}}', '{"do": "paint", "points": [[0
 
 @st.composite
 def _commands(draw: Any) -> str:
-    do = draw(st.one_of(st.sampled_from(sorted(MESSAGES)), st.sampled_from(sorted(MESSAGES)), SCALARS))
-    names = sorted(MESSAGES.get(do, ())) if isinstance(do, str) else []
-    hostile = draw(st.sampled_from([None, *names]))
-    message = {name: draw(VALUES if name == hostile else PLAUSIBLE.get(name, VALUES)) for name in names}
-    message |= draw(st.one_of(st.just({}), st.dictionaries(st.sampled_from(ARGUMENTS), VALUES, max_size=1)))
-    return json.dumps({"do": do} | message)
+    """A command with plausible arguments, of which at most one is hostile."""
+    do = draw(st.sampled_from(sorted(MESSAGES)))
+    hostile = draw(st.sampled_from([None, None, "do", "more", *MESSAGES[do]]))
+    message = {name: draw(VALUES if name == hostile else PLAUSIBLE[name]) for name in sorted(MESSAGES[do])}
+    if hostile == "more":
+        message[draw(st.sampled_from(ARGUMENTS))] = draw(VALUES)
+    return json.dumps({"do": draw(SCALARS) if hostile == "do" else do} | message)
 
 
 def _nested(place: str, depth: int, ends: tuple[str, str], inside: str) -> str:

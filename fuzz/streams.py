@@ -231,7 +231,7 @@ def learning(
         assert stream.position == total, "the stream is not at its end"
 
 
-@target("streams_callback", **LEARNING, reads=st.sampled_from(["read", "seek", "draw", "copy", "wait"]))
+@target("streams_callback", **LEARNING, reads=st.sampled_from(["read", "seek", "copy"]))
 def callback_reads(
     kind: str, seed: int, rows: int, begin: int, every: int, parameters: dict[str, Any], reads: str
 ) -> None:
@@ -245,12 +245,8 @@ def callback_reads(
             stream.read(3)
         elif reads == "seek":
             stream.seek(0)
-        elif reads == "copy":
-            copy.copy(stream).read(3)
-        elif reads == "draw":
-            stream.draw(0, 2)
         else:
-            stream.wait()
+            copy.copy(stream).read(3)
 
     with silent(), folder() as place:
         straight, stream = GaussianNeurons(**parameters), STREAMS[kind](place, seed, rows)
