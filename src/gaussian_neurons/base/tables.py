@@ -42,7 +42,10 @@ def read(X: Any) -> Table:
             X = np.asanyarray(X)
         except Exception as error:  # of a library that we do not know
             raise ValueError(f"X cannot be converted to an array: {error}") from error
-    x: Array = check_array(X, dtype="numeric", ensure_all_finite=False)
+    try:
+        x: Array = check_array(X, dtype="numeric", ensure_all_finite=False)
+    except OverflowError as error:
+        raise NoNumbers(f"X must hold numbers that float64 can represent: {error}.") from None
     return Table(as_numbers(x), None)
 
 
