@@ -134,6 +134,7 @@ ENTRANCES = {
     ),
     "river": lambda model, x, widths: _river(x),
 }
+ANSWERS = ("predict", "transform", "score_samples", "is_novel", "cost")
 LEARNS = ("fit", "partial_fit", "learn", "learn_pairs", "learn_iterator", "learn_skip")
 
 
@@ -184,6 +185,8 @@ def inputs(
         assert wrong is not None or np.isfinite(model.centers_).all()
     if error is None and entrance in ("transform", "score_samples", "cost"):
         assert not np.isnan(np.asarray(result, float)).any(), "an answer is NaN"
+    if error is None and entrance in ANSWERS and type(thing) is np.ndarray and thing.dtype.kind == "f":
+        assert np.isfinite(thing).all(), "an answer about a row that is not finite"
     if type(thing) is np.ndarray and thing.dtype.kind in "fiub":
         assert np.array_equal(thing, same, equal_nan=thing.dtype.kind == "f"), "the input was changed"
 

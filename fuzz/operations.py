@@ -105,6 +105,10 @@ class Operations(RuleBasedStateMachine):
             assert stream.position == taken, f"the stream is at {stream.position}, the model took {taken}"
         if taken:
             self._teach_twin(x[:taken], None if widths is None else widths[:taken], cuts)
+        # An interrupt can leave the first data complete, but not yet learned from. One more row settles that.
+        x, widths = self._rows(1, seed)
+        self.model.partial_fit(x, sample_width=widths)
+        self._teach_twin(x, widths, cuts)
 
     @precondition(_learned)
     @rule(what=st.sampled_from(READS), rows=FEW, seed=SEEDS)

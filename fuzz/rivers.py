@@ -128,8 +128,6 @@ def _step(model: Any, twin: _Twin, call: str, given: Any) -> None:
         alone = None if learns or not expected else attempt(lambda: twin.model.predict(np.array(expected)))[1]
         assert expected is None or alone, f"a good sample was refused: {error}"
         return
-    if expected is None and call == "predict_many":
-        return  # NaN belongs to no cluster
     assert expected is not None, "a sample that must be refused was taken"
     if learns and len(samples):
         twin.rows(samples, columns, learns=True)

@@ -18,6 +18,7 @@ from typing import Any
 import hypothesis
 from hypothesis import HealthCheck, Phase
 from hypothesis.database import DirectoryBasedExampleDatabase
+from hypothesis.errors import Flaky
 from hypothesis.internal.conjecture import engine
 from hypothesis.stateful import run_state_machine_as_test
 
@@ -111,10 +112,11 @@ def run(
 
     `end` is a time of `time.monotonic`. Failures in `known` are ignored, and those of the round are added.
     """
-    round, failed, known = Round(), False, set() if known is None else known
+    round, known = Round(), set() if known is None else known
+    failed: Exception | None = None
 
     def begin() -> None:
-        if time.monotonic() > end and not failed:
+        if time.monotonic() > end and failed is None:
             raise TimeIsOver
         round.examples += 1
         on_example(round.examples)
@@ -124,7 +126,7 @@ def run(
 
     def note(error: BaseException | None) -> None:
         nonlocal failed
-        failed = failed or isinstance(error, Exception)
+        failed = error if isinstance(error, Exception) else failed
 
     @functools.wraps(target.check)
     def checked(**arguments: Any) -> None:
@@ -161,6 +163,8 @@ def run(
         round.is_over = True
     except Exception as error:
         leaves = list(_leaves(error))
+        if isinstance(error, Flaky) and failed is not None and failed not in leaves:
+            leaves.append(failed)  # it depends on the time, and did not fail again
         known |= {_kind(one) for one in leaves}
         text = "\n\n".join([described(one) for one in leaves])
         round.failures, round.failure = len(leaves), f"{output.getvalue()}{text}".strip()
