@@ -117,11 +117,11 @@ def _step(model: Any, twin: _Twin, call: str, given: Any) -> None:
         expected = []
     else:
         expected = twin.rows(samples, columns, learns=False)
-    if many and expected is not None and "O" in {kind.kind for kind in given.dtypes}:
+    if many and (learns or began) and expected is not None and "O" in {kind.kind for kind in given.dtypes}:
         used = given.reindex(columns=twin.features or columns, fill_value=0.0)
         try:
             used.to_numpy(np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             expected = None  # such as Decimal beside a list
     result, error = attempt(lambda: getattr(model, call)(given))
     if error is not None:

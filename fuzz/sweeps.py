@@ -105,8 +105,8 @@ def sweeps(data: Any, n_samples: Any, options: dict[str, Any], usual: set[str], 
                 source.seek(0)
             else:
                 learn = lambda m=model: m.fit(source)  # noqa: E731
-            _, refused = attempt(learn)
-        count = -1 if refused else model.n_clusters_
+            count, refused = attempt(lambda learn=learn: learn().n_clusters_)
+        count = -1 if refused else count
         assert count == found.n_clusters[place], (
             f"the model has {count} clusters, its cell has another number"
         )

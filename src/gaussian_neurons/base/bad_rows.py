@@ -60,5 +60,6 @@ def require_finite(x: NDArray[Any], dtype: Any) -> None:
         good = finite_rows(rows, dtype)
         if not good.all():
             row = begin + int(np.argmin(good))
-            column = int(np.argmin(np.isfinite(x[row].astype(dtype))))
+            with np.errstate(over="ignore"):
+                column = int(np.argmin(np.isfinite(x[row].astype(dtype))))
             raise bad_value(row, column, float(x[row, column]), np.dtype(dtype).name)
