@@ -174,6 +174,8 @@ class Iterated(Stream):
         if x.ndim not in (1, 2):
             return self._bad_rows(1, f"row {{row}} has shape {x.shape}: {EXPECTED}.")
         x = np.atleast_2d(x)
+        if not x.shape[1]:
+            return self._bad_rows(len(x), f"row {{row}} holds no numbers: {EXPECTED}.")
         if own is not None and own.shape != (len(x),):
             return self._bad_rows(len(x), f"row {{row}} must have one width: {EXPECTED}.")
         if self.n_features is None:
