@@ -456,6 +456,27 @@ def test_a_parquet_file_that_is_shortened_ends_with_an_error(tmp_path):
         stream.read(400_000)
 
 
+def test_a_parquet_file_that_loses_row_groups_ends_with_an_error(tmp_path):
+    """The reader of Arrow ends there as if the file were complete."""
+    rows = np.random.default_rng(0).random((200_000, 2))
+    table = pa.table({"a": rows[:, 0], "b": rows[:, 1]})
+    parquet.write_table(table, tmp_path / "rows.parquet", row_group_size=5000)
+    stream = rows_from_file(tmp_path / "rows.parquet")
+    model = GaussianNeurons(2, width=0.1, domain=(0, 1))
+
+    def shorten(_, t):
+        if t == 50_000:
+            os.truncate(tmp_path / "rows.parquet", os.path.getsize(tmp_path / "rows.parquet") // 2)
+
+    with pytest.raises(
+        ValueError, match=r"ends after \d+ of 200000 rows: it was shortened|cannot be read after"
+    ):
+        model.learn(stream, every=50_000, callback=shorten)
+    learned = model.n_samples_seen_
+    assert 50_000 <= learned == stream.position < 200_000
+    assert sorted(map(tuple, model.recent_samples_)) == sorted(map(tuple, rows[learned - 1000 : learned]))
+
+
 def test_memory_is_constant_over_a_large_npy_file(tmp_path):
     np.save(tmp_path / "large.npy", np.zeros((1_000_000, 4)))  # 32 MB
     stream, rows = rows_from_file(tmp_path / "large.npy"), 0

@@ -174,10 +174,7 @@ class NpyRows(Stream):
         count = max(0, min(count, self.length - first))
         rows = self._read(first, count)
         if count and not len(rows):
-            raise ValueError(
-                f"{str(self._path)!r} ends after {first} of {self.length} rows: it was shortened after it "
-                f"was opened."
-            )
+            raise _shortened(self._path, first, self.length)
         return Chunk(rows if self._dtype is None else in_precision(rows, self._dtype))
 
     def _read(self, first: int, count: int) -> Array:
@@ -207,6 +204,12 @@ class NpyRows(Stream):
             "dtype": None if self._dtype is None else np.dtype(self._dtype).name,
         }
         return {**super().describe(), **columns, **_identity(self._path)}
+
+
+def _shortened(path: Path, rows: int, expected: int) -> ValueError:
+    return ValueError(
+        f"{str(path)!r} ends after {rows} of {expected} rows: it was shortened while it was read."
+    )
 
 
 class ParquetRows(Forward):
@@ -276,6 +279,8 @@ class ParquetRows(Forward):
         except (pa.ArrowInvalid, OSError) as error:
             raise ValueError(f"{str(self._path)!r} cannot be read after row {self._at} ({error}).") from error
         if batch is None:
+            if self._at is not None and self.length is not None and self._at < self.length:
+                raise _shortened(self._path, self._at, self.length)
             return None
         columns = [batch.column(name).to_numpy(zero_copy_only=False) for name in self._columns]
         return Chunk(in_precision(np.stack(columns, axis=1), self._dtype))
