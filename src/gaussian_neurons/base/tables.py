@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array
 
 Array = NDArray[Any]
+Masked = np.ma.MaskedArray
 
 
 class NoNumbers(ValueError):
@@ -63,11 +64,12 @@ def is_frame(value: Any) -> bool:
 def require_unmasked(name: str, value: Any) -> None:
     """Raise a ValueError that names the first masked entry of a masked array, or of a list of them."""
     if isinstance(value, list | tuple):
-        for row, part in enumerate(value):
-            if isinstance(part, np.ma.MaskedArray):
-                require_unmasked(f"{name}[{row}]", part)
-    elif isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
-        at = np.argwhere(np.ma.getmaskarray(value))[0]
+        if any(issubclass(kind, Masked) for kind in set(map(type, value))):
+            for k, part in enumerate(value):
+                if isinstance(part, Masked):
+                    require_unmasked(f"{name}[{k}]", part)
+    elif isinstance(value, Masked) and np.ma.is_masked(value):
+        at = np.argwhere(np.ma.getmaskarray(np.atleast_1d(value)))[0]
         where = f"row {at[0]}, column {at[1]}" if len(at) == 2 else f"index {', '.join(map(str, at))}"
         raise ValueError(f"{name} has a masked entry at {where}. Fill such entries or drop their rows first.")
 

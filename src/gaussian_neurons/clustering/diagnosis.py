@@ -140,7 +140,8 @@ def _unit(vectors: Array) -> Array:
     largest = np.abs(vectors).max(axis=1, keepdims=True)
     scaled = np.divide(vectors, largest, out=np.zeros_like(vectors), where=largest > 0)
     length = np.sqrt((scaled**2).sum(axis=1, keepdims=True))
-    return np.divide(scaled, length, out=np.zeros_like(vectors), where=length > 0)
+    unit: Array = np.divide(scaled, length, out=np.zeros_like(vectors), where=length > 0)
+    return unit
 
 
 def find_twins(neurons: Neurons) -> Indices:

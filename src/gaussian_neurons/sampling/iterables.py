@@ -223,12 +223,11 @@ class Iterated(Stream):
         missing = [name for name in names if name not in named]
         if missing:
             raise _Refused(f"it has no value for {_listed(missing)}.")
-        for name in names:
-            try:
-                tables.require_unmasked(repr(name), named[name])
-            except ValueError as masked:
-                raise _Refused(str(masked)) from None
-        return tables.as_numbers(np.stack([np.asarray(named[name]) for name in names], axis=-1)), names
+        values = [named[name] for name in names]
+        for name, value in zip(names, values, strict=True):
+            if isinstance(value, tables.Masked) and np.ma.is_masked(value):
+                raise _Refused(f"{name!r} has a masked entry. Fill such entries or drop their rows first.")
+        return tables.as_numbers(np.asarray(values)).T, names
 
     def _chunk_of_mixed_rows(self, item: Any, widths: Any) -> Chunk:
         """A chunk with some invalid rows, converted row by row; or one invalid row."""
@@ -255,14 +254,16 @@ class _Refused(ValueError):
 
 def _named_values(item: Any) -> Mapping[Any, Any] | None:
     """The values by name, if a row has names: of a mapping, a named tuple, a row of a database or a frame."""
-    if isinstance(item, Mapping):
-        return item
+    if isinstance(item, list | np.ndarray):
+        return None
     if isinstance(item, tuple):
         return item._asdict() if hasattr(item, "_asdict") else None
+    if isinstance(item, Mapping):
+        return item
     if getattr(item, "ndim", None) == 1 and hasattr(item, "to_dict") and hasattr(item, "index"):  # pandas
         values: Mapping[Any, Any] = item.to_dict()
         return values if all(isinstance(name, str) for name in values) else None
-    if not isinstance(item, list | np.ndarray) and callable(getattr(item, "keys", None)):  # sqlite3.Row
+    if callable(getattr(item, "keys", None)):  # sqlite3.Row
         return {name: item[name] for name in item.keys()}  # noqa: SIM118
     return None
 
