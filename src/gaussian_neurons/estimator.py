@@ -2,7 +2,6 @@
 
 import copy
 import os
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -18,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from gaussian_neurons.base import checks, tables
 from gaussian_neurons.base.bad_rows import require_finite
 from gaussian_neurons.base.memory_maps import FLOATS, mapping_of, release, require_whole
+from gaussian_neurons.base.warn import warn
 from gaussian_neurons.clustering.diagnosis import Diagnosis
 from gaussian_neurons.clustering.numbering import Event
 from gaussian_neurons.learning import responses
@@ -206,7 +206,7 @@ class GaussianNeurons(
             widths = self._sample_widths(sample_width, state, x)
             self._commit(before, self._fitted(state, x, widths, given))
         if not self.learned_.any():
-            warnings.warn(NOTHING_LEARNED, ConvergenceWarning, stacklevel=2)
+            warn(NOTHING_LEARNED, ConvergenceWarning)
         return self
 
     def _fitted(self, state: State, x: Array, widths: Array | None, given: Settings) -> Iterator[State]:

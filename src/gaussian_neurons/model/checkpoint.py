@@ -3,13 +3,13 @@
 import json
 import os
 import re
-import warnings
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
 from gaussian_neurons.base import files
+from gaussian_neurons.base.warn import warn
 from gaussian_neurons.model import model_file
 
 ON_WRITE_ERROR = ("raise", "warn")
@@ -99,7 +99,7 @@ class Checkpoint:
         if self._on_write_error == "raise":
             text += "; on_write_error='warn' goes on without it."
             raise (OSError(error.errno, text) if error.errno else type(error)(text)) from error
-        warnings.warn(f"{text}; going on without it.", RuntimeWarning, stacklevel=2)
+        warn(f"{text}; going on without it.", RuntimeWarning)
 
 
 def _differences(theirs: Any, ours: Any, name: str = "") -> str:

@@ -1,7 +1,8 @@
 """The columns of rows and those of a model: the same names in the same order, or an error."""
 
-import warnings
 from collections.abc import Iterable, Sequence
+
+from gaussian_neurons.base.warn import warn
 
 SHOWN = 5  # names in a list
 
@@ -34,18 +35,14 @@ def require_columns(
             f"X has {count} features, but GaussianNeurons is expecting {known_count} features as input."
         )
     if known is not None and names is None:
-        warnings.warn(
+        warn(
             f"X does not have valid feature names, but the model has: {', '.join(known)}. Columns are "
             f"matched by position.",
-            UserWarning,
-            stacklevel=4,
         )
     elif known is None and names is not None:
-        warnings.warn(
+        warn(
             "X has feature names, but the model learned from rows without names. Columns are matched by "
             "position.",
-            UserWarning,
-            stacklevel=4,
         )
 
 

@@ -2,7 +2,6 @@
 
 import inspect
 import sys
-import warnings
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
@@ -17,6 +16,7 @@ from gaussian_neurons.base.checks import checked_sample_widths, one_of, whole_nu
 from gaussian_neurons.base.interrupts import deferred_interrupts
 from gaussian_neurons.base.progress import Bar, is_interactive
 from gaussian_neurons.base.tables import as_numbers
+from gaussian_neurons.base.warn import warn
 from gaussian_neurons.model import archive, learner, model_file
 from gaussian_neurons.model.checkpoint import ON_WRITE_ERROR, Checkpoint, Reached
 from gaussian_neurons.model.columns import require_columns
@@ -309,10 +309,8 @@ class _Run:
         if self.skipped:
             shown = "; ".join(str(bad).rstrip(".") for bad in self.first_skipped)
             rows = "1 row was" if self.skipped == 1 else f"{self.skipped:,} rows were"
-            warnings.warn(f"{rows} skipped. The first: {shown}.", UserWarning, stacklevel=5)
+            warn(f"{rows} skipped. The first: {shown}.")
         if not self._received() and total != 0:
-            warnings.warn("the stream gave no row to learn from.", UserWarning, stacklevel=5)
+            warn("the stream gave no row to learn from.")
         elif total is not None and self.taken < total and not self.stopped:
-            warnings.warn(
-                f"the stream ended after {self.taken:,} of {total:,} samples.", UserWarning, stacklevel=5
-            )
+            warn(f"the stream ended after {self.taken:,} of {total:,} samples.")

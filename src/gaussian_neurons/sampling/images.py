@@ -1,6 +1,5 @@
 """Endless streams of image patches, and of neighbourhoods of patches."""
 
-import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -8,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gaussian_neurons.base.checks import checked_precision, checked_seed, number, whole_number
+from gaussian_neurons.base.warn import warn
 from gaussian_neurons.sampling import native
 from gaussian_neurons.sampling.stream import Chunk, Stream, fingerprint
 
@@ -159,11 +159,9 @@ def _checked_images(images: Any) -> Array:
         if not np.isfinite(x).all():
             raise ValueError("images must hold finite numbers, got NaN or infinity.")
         if x.max() > 1 and (x == np.rint(x)).all():
-            warnings.warn(
+            warn(
                 f"float images are not scaled, and these reach {x.max():g}. For samples in [0, 1] divide "
-                f"them by 255, or pass them as uint8.",
-                UserWarning,
-                stacklevel=4,
+                f"them by 255, or pass them as uint8."
             )
     elif x.dtype != np.uint8:
         raise ValueError(

@@ -1,6 +1,5 @@
 """Views of a model in a notebook, updated while it learns: see `GaussianNeurons.watch`."""
 
-import warnings
 import weakref
 from collections.abc import Callable
 from time import monotonic
@@ -8,6 +7,7 @@ from typing import Any, Self, cast
 from uuid import uuid4
 
 from gaussian_neurons.base.checks import number
+from gaussian_neurons.base.warn import warn
 from gaussian_neurons.model.state import State
 from gaussian_neurons.views import observers
 from gaussian_neurons.views.svg import WAITING, Scene, checked_shape, picture
@@ -152,7 +152,7 @@ def _warn_of_failures(model: Any) -> None:
     for view in [view for view in _failed if view.watches(model)]:
         _failed.remove(view)
         text = f"a view was closed because drawing failed ({type(view._error).__name__}: {view._error})"
-        warnings.warn(f"{text}. Learning went on; watch() opens another view.", RuntimeWarning, stacklevel=4)
+        warn(f"{text}. Learning went on; watch() opens another view.", RuntimeWarning)
 
 
 def _scene(model: Any, state: State) -> Scene:
