@@ -22,7 +22,7 @@ test: .venv/ready-dev  ## all tests
 test-lowest: .venv-lowest/ready  ## all tests with the lowest version of each dependency that is allowed
 	@.venv-lowest/bin/python -m pytest -n 1 -W default::DeprecationWarning
 
-fuzz: .venv/ready-dev  ## try to break it for a minute; OPTIONS='--seconds 3600'
+fuzz: .venv/ready-dev  ## random inputs against what is promised, for a minute; OPTIONS='--seconds 3600'
 	@$(BIN)/python -m fuzz $(OPTIONS)
 
 lint: .venv/ready-dev  ## style, types, layers

@@ -1,4 +1,4 @@
-"""An adversary: random inputs, files and orders of calls against what the library guarantees.
+"""Random inputs, files and orders of calls, checked against what the library promises.
 
     python -m fuzz [--seconds N] [--seed S] [--only NAME ...] [--jobs J] [--list]
 

@@ -46,7 +46,7 @@ TARGETS: dict[str, "Target"] = {}
 
 @dataclass(frozen=True)
 class Target:
-    """A statement to be refuted: a function of drawn arguments, or a state machine."""
+    """A property that is tested: a function of drawn arguments, or a state machine."""
 
     name: str
     check: Any
@@ -64,7 +64,6 @@ class Round:
     examples: int = 0
     failures: int = 0
     failure: str | None = None
-    is_over: bool = False  # the time has run out
 
 
 class TimeIsOver(KeyboardInterrupt):
@@ -134,6 +133,7 @@ def run(
         try:
             target.check(**arguments)
         except Exception as error:
+            error.__context__ = error.__cause__ = None  # Hypothesis fails on a long chain
             if _kind(error) not in known:
                 note(error)
                 raise
@@ -160,7 +160,7 @@ def run(
                 seeded = machine if seed is None else hypothesis.seed(seed)(machine)
                 run_state_machine_as_test(seeded, settings=applied)
     except TimeIsOver:
-        round.is_over = True
+        pass
     except Exception as error:
         leaves = list(_leaves(error))
         if isinstance(error, Flaky) and failed is not None and failed not in leaves:

@@ -217,12 +217,12 @@ std::tuple<std::vector<int64_t>, std::vector<int64_t>, std::vector<double>> join
 // ---- eigenvalues ------------------------------------------------------------------------------------
 
 void reduce_to_tridiagonal(const Matrix<double>& matrix, const Vector<double>& diagonal,
-                           const Vector<double>& beside) {
+                           const Vector<double>& off_diagonal) {
     const Index n = diagonal.shape[0];
     require(matrix.shape[0] == n && matrix.shape[1] == n, "matrix must be (n, n) for a diagonal of n");
-    require(beside.shape[0] == std::max<Index>(n - 1, 0), "beside must have one number less than the diagonal");
+    require(off_diagonal.shape[0] == std::max<Index>(n - 1, 0), "off_diagonal must have one element fewer than the diagonal");
     nb::gil_scoped_release released;
-    tridiagonal(n, matrix.data, diagonal.data, beside.data);
+    tridiagonal(n, matrix.data, diagonal.data, off_diagonal.data);
 }
 
 // ---- samplers ---------------------------------------------------------------------------------------
@@ -321,7 +321,7 @@ NB_MODULE(_core, m) {
     bind_measuring<float>(m);
     bind_measuring<double>(m);
     m.def("join_groups", &join_groups, nb::arg("distances"), nb::arg("label"), nb::arg("gaps"));
-    m.def("tridiagonal", &reduce_to_tridiagonal, nb::arg("matrix"), nb::arg("diagonal"), nb::arg("beside"));
+    m.def("tridiagonal", &reduce_to_tridiagonal, nb::arg("matrix"), nb::arg("diagonal"), nb::arg("off_diagonal"));
     bind_samplers(m);
     m.def("available", &available);
     m.def("current", [] { return std::string(current->name); });

@@ -7,8 +7,8 @@
 
 namespace gaussian_neurons {
 
-// INOUT matrix: (n, n), symmetric; destroyed. OUT diagonal: (n,). OUT beside: (n - 1,), next to the diagonal.
-inline void tridiagonal(int64_t n, double* matrix, double* diagonal, double* beside) {
+// INOUT matrix: (n, n), symmetric; destroyed. OUT diagonal: (n,). OUT off_diagonal: (n - 1,), next to the diagonal.
+inline void tridiagonal(int64_t n, double* matrix, double* diagonal, double* off_diagonal) {
     std::vector<double> reflected(n), product(n);
     double* v = reflected.data();
     double* p = product.data();
@@ -18,7 +18,7 @@ inline void tridiagonal(int64_t n, double* matrix, double* diagonal, double* bes
         for (int64_t j = k + 1; j < n; ++j) length += matrix[k * n + j] * matrix[k * n + j];
         const double first = matrix[k * n + k + 1];
         const double alpha = -std::copysign(std::sqrt(length), first);
-        beside[k] = alpha;
+        off_diagonal[k] = alpha;
         const double norm = length - alpha * first;  // v'v / 2
         if (!(norm > 0)) continue;
         for (int64_t j = k + 1; j < n; ++j) v[j] = matrix[k * n + j], p[j] = 0;

@@ -491,13 +491,17 @@ def test_published_sets():
 def test_data_of_any_scale_is_clustered_or_refused(dtype, least, most):
     """Squared distances underflow and overflow long before the numbers themselves."""
     X = mixture(5, 2, n=2000)[0]
+    cloud = np.random.default_rng(0).normal(size=(2000, 3))  # compared with a normal distribution
     beyond = np.linspace(0, 30 if dtype == np.float32 else 170, 12)
-    for exponent in (*(least - beyond), least + 2, 0, most - 2, *(most + beyond)):
+    for exponent in (*(least - beyond), least + 2, least + 5, 0, most - 2, *(most + beyond)):
         with np.errstate(over="ignore"):
             scaled = (X * 10.0**exponent).astype(dtype)
         model = GaussianNeurons(10, random_state=0)
         if least < exponent < most:
             assert model.partial_fit(scaled).n_clusters_ == 5
+            scaled = (cloud * 10.0**exponent).astype(dtype)
+            if least + 4 < exponent:
+                assert GaussianNeurons(10, random_state=0).partial_fit(scaled).n_clusters_ == 1
         elif np.isfinite(scaled).all() and (scaled != scaled[0]).any():
             with pytest.raises(ValueError, match=r"differ by so little|so far apart|out of the range"):
                 model.partial_fit(scaled)

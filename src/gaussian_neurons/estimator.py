@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gaussian_neurons.base import checks, tables
 from gaussian_neurons.base.bad_rows import require_finite
-from gaussian_neurons.base.memory_maps import FLOATS, mapping_of, release, require_whole
+from gaussian_neurons.base.memory_maps import FLOATS, release, require_whole
 from gaussian_neurons.base.warn import warn
 from gaussian_neurons.clustering.diagnosis import Diagnosis
 from gaussian_neurons.clustering.numbering import Event
@@ -39,6 +39,7 @@ LEAST_SCORE = float(np.log(1e-3))  # given width: a row belongs to no cluster if
 LEAST_DRAWS = 100_000  # samples that fit presents at least, with a given width ...
 LEAST_DRAWS_OF_A_LADDER = 20_000  # ... and with an automatic one, whose neurons start spread over the data
 DRAWS_AT_ONCE = 4096
+SEEDS = int(np.iinfo(np.int32).max)
 NOTHING_LEARNED = (
     "no neuron learned: every row is labelled -1. The width may be too small for the distances in X, or the "
     "neurons may have started out of reach: try a larger width, more neurons or init='samples'."
@@ -200,7 +201,7 @@ class GaussianNeurons(
         """
         with notebook.Shown(self, at_once=True):
             before = self._state
-            x, names = self._first_rows(X)
+            x, names = _table(X)
             require_finite(x, x.dtype)
             state, given = self._new_state(x, names), self._settings(x.shape[1])
             widths = self._sample_widths(sample_width, state, x)
@@ -210,7 +211,7 @@ class GaussianNeurons(
         return self
 
     def _fitted(self, state: State, x: Array, widths: Array | None, given: Settings) -> Iterator[State]:
-        random, mapping = learner.random_for(state.seed, learner.DRAWN), mapping_of(x)
+        random = learner.random_for(state.seed, learner.DRAWN)
         left = self.draws(len(x))
         while left:
             rows = random.integers(len(x), size=min(left, DRAWS_AT_ONCE))
@@ -218,7 +219,7 @@ class GaussianNeurons(
             require_whole(x)
             for state in learner.advance(state, x[rows], own, given):  # noqa: B020
                 yield state
-            release(mapping)
+            release(x)
             left -= len(rows)
         state = learner.concluded(state, given)
         network = state.network
@@ -239,7 +240,7 @@ class GaussianNeurons(
         with notebook.Shown(self):
             state = before = self._state
             if state is None:
-                x, names = self._first_rows(X)
+                x, names = _table(X)
                 state = self._new_state(x, names)
             else:
                 x = self._more_rows(X, state)
@@ -277,8 +278,8 @@ class GaussianNeurons(
             bits. It is a model file: `load` reads it
         every : samples between two checkpoints, and between two calls of `callback`
         callback : called with the model and the number of rows taken so far, every `every` samples and at
-            the end; if it returns True, learning stops. It may read the stream: learning goes on with the
-            sample after the last one that was learned
+            the end; if it returns True, learning stops. It may read the stream, if that can be read again:
+            learning goes on with the sample after the last one that was learned
         on_bad : "raise" an error that names the first row that cannot be learned from, after learning all
             rows before it; or "skip" such rows: they are counted in `n_skipped_` and reported at the end
         on_write_error : "raise" if a checkpoint cannot be written, or "warn" and go on. The last checkpoint
@@ -644,13 +645,12 @@ class GaussianNeurons(
     # ---- the state --------------------------------------------------------------------------------
 
     def _exchange(self, before: State | None, state: State) -> None:
-        """Replace the state that a call began with. Another thread may not have replaced it meanwhile."""
-        if self._state is not before:  # no thread runs between this line and the assignment
-            raise RuntimeError(
-                "another thread changed the model during this call. Nothing of this call is kept. Only one "
-                "thread at a time may learn: use a lock, or a model for each thread."
-            )
+        """Replace the state that a call began with; a RuntimeError if another thread has replaced it."""
+        if self._state is not before:  # with the GIL, no thread runs between this and the assignment
+            raise learner.ChangedMeanwhile
         self._state = state
+        if before is None or before.seed != state.seed:  # the seed was drawn from a copy, see _new_state
+            check_random_state(self.random_state).randint(SEEDS)
 
     def _restore(self, loaded: model_file.Loaded) -> None:
         """Take the parameters and the state of a checkpoint; a file does not contain a function."""
@@ -690,7 +690,8 @@ class GaussianNeurons(
         return state, self._settings(state.recent.n_features)
 
     def _new_state(self, x: Array, names: tuple[str, ...] | None = None) -> State:
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        # A generator of the caller advances once the state is assigned: a failed call does not change it.
+        seed = copy.deepcopy(check_random_state(self.random_state)).randint(SEEDS)
         single = x.dtype == np.float32 and is_compiled(self.backend)
         return State(Recent.empty(x.shape[1], np.float32 if single else np.float64), int(seed), names)
 
@@ -722,10 +723,6 @@ class GaussianNeurons(
                 f"give one number for each row."
             )
         return None
-
-    def _first_rows(self, X: Any) -> tuple[Array, tuple[str, ...] | None]:
-        """Rows that a model starts with, and the names of their columns."""
-        return _table(X)
 
     def _more_rows(self, X: Any, state: State) -> Array:
         """Rows with the columns of the model. Plain ones skip scikit-learn's checks, which take longer."""

@@ -187,7 +187,7 @@ def _names(x: Any) -> list[Hashable]:
     try:
         names = list(x.keys())
     except AttributeError:
-        raise _no_sample(x) from None
+        raise _not_a_sample(x) from None
     if not names:
         raise ValueError("the first sample has no features: at least one is needed.")
     try:
@@ -201,10 +201,10 @@ def _row(features: list[Hashable], x: Mapping[Any, Any]) -> list[float]:
     try:
         values = [x.get(name, 0.0) for name in features]
     except AttributeError:
-        raise _no_sample(x) from None
+        raise _not_a_sample(x) from None
     try:
         finite = math.isfinite(math.fsum(values))
-    except Exception:  # a value can raise any
+    except Exception:  # a value may raise any error
         finite = False
     if not finite:  # or only the sum overflows
         for name, value in zip(features, values, strict=True):
@@ -233,14 +233,14 @@ def _check_frame(X: Any) -> None:
         raise ValueError(f"column names must be unique, got {name!r} more than once. Rename or drop one.")
 
 
-def _no_sample(x: Any) -> TypeError:
+def _not_a_sample(x: Any) -> TypeError:
     return TypeError(f"a sample must be a dict with a number for each feature, got {type(x).__name__}.")
 
 
 def _require_finite(name: Hashable, value: Any) -> None:
     try:
         good = math.isfinite(value)
-    except Exception:  # a value can raise any
+    except Exception:  # a value may raise any error
         good = False
     if not good:
         raise ValueError(

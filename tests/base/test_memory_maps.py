@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gaussian_neurons import GaussianNeurons
-from gaussian_neurons.base.memory_maps import mapping_of, require_whole
+from gaussian_neurons.base.memory_maps import require_whole
 from gaussian_neurons.sampling import Rows
 
 ROWS = 800_000
@@ -52,14 +52,6 @@ def test_mapped_file_equals_array_in_memory(rows_file):
     second = GaussianNeurons(**settings).partial_fit(rows)
     np.testing.assert_array_equal(first.centers_, second.centers_)
     np.testing.assert_array_equal(mapped, rows)
-
-
-@pytest.mark.parametrize(("mode", "releasable"), [("r", True), ("r+", True), ("c", False)])
-def test_only_pages_stored_in_the_file_are_released(tmp_path, mode, releasable):
-    np.save(tmp_path / "x.npy", np.zeros((100, 2)))
-    mapped = np.load(tmp_path / "x.npy", mmap_mode=mode)
-    assert (mapping_of(np.asarray(mapped)[10:]) is not None) == releasable
-    assert mapping_of(np.zeros(3)) is None
 
 
 def test_changes_of_a_copy_on_write_mapping_are_kept(tmp_path):

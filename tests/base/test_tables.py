@@ -46,6 +46,7 @@ FRAMES = {
     "pandas, several types": pd.DataFrame({"a": np.array(A, np.int8), "b": B}),
     "pandas, nullable": pd.DataFrame({"a": pd.array([1, 2, 3], "Int64"), "b": pd.array(B, "Float32")}),
     "pandas, Arrow": pd.DataFrame(COLUMNS).convert_dtypes(dtype_backend="pyarrow"),
+    "pandas, Arrow floats": pd.DataFrame(COLUMNS, dtype="float64[pyarrow]"),
     "pandas, objects": pd.DataFrame({"a": np.array(A, object), "b": B}),
     "polars": pl.DataFrame(COLUMNS),
     "polars, several types": pl.DataFrame({"a": pl.Series([1, 2, 3], dtype=pl.UInt8), "b": B}),
@@ -93,6 +94,24 @@ def test_every_entrance_reads_the_same(kind):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         np.testing.assert_array_equal(model.predict(given), expected)
+
+
+def test_bools_are_numbers():
+    for frame in (
+        pd.DataFrame({"a": [True, False], "b": [1, 2]}),
+        pl.DataFrame({"a": [True, False], "b": [1, 2]}),
+        pa.table({"a": [True, False], "b": [1, 2]}),
+    ):
+        assert tables.read(frame).x.tolist() == [[1, 1], [0, 2]]
+        assert tables.read(frame).x.dtype.kind in "fiu"
+
+
+def test_frames_without_names_are_chunks_as_well():
+    frame = pd.DataFrame(WHOLE)  # the columns are 0 and 1
+    for items in ([frame, frame], [np.array(WHOLE), frame], [frame, WHOLE]):
+        stream = Iterated(items)
+        assert stream.read(9).tolist() == 2 * WHOLE
+        assert stream.feature_names is None
 
 
 def test_missing_values_are_nan():
@@ -165,6 +184,8 @@ def test_masked_entries_of_other_arguments_are_refused(argument):
     }
     with pytest.raises(ValueError, match=f"{argument} has a masked entry"):
         calls[argument]()
+    with pytest.raises(ValueError, match=r"width\[1\] is masked"):
+        GaussianNeurons(2, width=[1.0, np.ma.masked]).partial_fit(WHOLE)
 
 
 # ---- names ------------------------------------------------------------------------------------------
@@ -236,10 +257,10 @@ def test_tables_with_columns_in_another_order_are_refused(kind):
 
 def test_rows_without_a_named_value_are_skipped():
     rows = [{"a": 1.0, "b": 2.0}, {"a": 3.0}, {"b": 5.0, "a": 4.0}, [6.0, 7.0]]
-    with pytest.warns(UserWarning, match=r"row 1: it has no value for 'b'; row 3: it has no names"):
+    with pytest.warns(UserWarning, match=r"row 1: it has no value for 'b'; row 3: it has no column names"):
         model = GaussianNeurons(2, random_state=0).learn(rows, on_bad="skip")
     assert model.recent_samples_.tolist() == [[1, 2], [4, 5]]
-    with pytest.raises(ValueError, match="row 1: it has names, but the rows before it have none"):
+    with pytest.raises(ValueError, match="row 1: it has column names, but earlier rows have none"):
         GaussianNeurons(2).learn([[1.0, 2.0], {"a": 1.0, "b": 2.0}])
 
 

@@ -4,10 +4,17 @@ import numpy as np
 import pytest
 
 from gaussian_neurons import GaussianNeurons, Neurons
-from gaussian_neurons.clustering.diagnosis import diagnose, find_twins, remember
+from gaussian_neurons.clustering.diagnosis import cosine, diagnose, domain_distance, find_twins, remember
 from gaussian_neurons.sampling import Neighbourhoods, Patches
 
 UNIT = (np.zeros(2), np.ones(2))
+
+
+def test_distances_and_cosines_of_numbers_whose_squares_overflow():
+    centers = np.array([[0.5, 0.5], [3.0, 3.0], [1e200, 0.0]])
+    expected = [0.0, 5.0, 1e200 / 0.5**0.5]
+    np.testing.assert_allclose(domain_distance(centers, np.zeros(2), np.ones(2)), expected)
+    np.testing.assert_allclose(cosine(centers, np.array([[1e-200, 0.0]] * 3)), [0.5**0.5, 0.5**0.5, 1.0])
 
 
 def test_facts_by_hand():

@@ -268,6 +268,13 @@ def test_eigenvalues_by_hand():
     np.testing.assert_allclose(eigenvalues(second_differences), [2 - 2**0.5, 2, 2 + 2**0.5])
 
 
+@pytest.mark.parametrize("scale", [1e-300, 1e-160, 1e160, 1e300])
+def test_eigenvalues_of_any_scale(scale):
+    matrix = np.array([[2.0, 1.0, 0.0], [1.0, 2.0, 1.0], [0.0, 1.0, 2.0]])
+    np.testing.assert_allclose(eigenvalues(matrix * scale) / scale, eigenvalues(matrix))
+    assert eigenvalues(np.zeros((3, 3))).tolist() == [0, 0, 0]
+
+
 @given(seeds, st.integers(1, 40))
 def test_eigenvalues_are_those_of_lapack(seed, size):
     rows = np.random.default_rng(seed).normal(size=(size, 1 + seed % 50))

@@ -236,7 +236,7 @@ def test_a_second_run_with_the_same_checkpoint_is_refused(tmp_path):
 
 
 def test_the_lock_of_a_killed_run_is_free_and_that_of_a_live_one_is_not(tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "PATIENCE", 0.2)
+    monkeypatch.setattr(files, "LOCK_TIMEOUT", 0.2)
     command = [sys.executable, "-m", "tests.model.killed_run", str(tmp_path / "run")]
     process = subprocess.Popen(command)
     try:

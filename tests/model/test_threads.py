@@ -144,19 +144,3 @@ def test_of_two_threads_that_learn_at_once_one_gets_an_error(second):
     assert len(raised) == 1
     assert "another thread changed the model" in raised[0]
     assert model._state is after
-
-
-def test_a_lock_lets_several_threads_learn():
-    model, lock = model_of().place_neurons(2), threading.Lock()
-
-    def learn_some():
-        for k in range(20):
-            with lock:
-                model.partial_fit(X[k * 10 : k * 10 + 10])
-
-    threads = [threading.Thread(target=learn_some) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert model.n_samples_seen_ == 600

@@ -213,7 +213,7 @@ def test_deep_nesting_of_json_lines_is_a_bad_row(tmp_path, depth):
         (tmp_path / "a.jsonl").write_text(f"{first}\n{bad}\n{first}\n")
         chunk = rows_from_file(tmp_path / "a.jsonl").draw(0, 9)
         assert chunk.x.tolist() == [[1, 2], [1, 2]]
-        assert "line 2 of a.jsonl): it is nested more than 100 levels deep" in str(chunk.bad[0])
+        assert "line 2 of a.jsonl): the JSON text is nested more than 100 levels deep" in str(chunk.bad[0])
         (tmp_path / "a.jsonl").write_text(f"{bad}\n")
         with pytest.raises(ValueError, match="neither a JSON object nor an array"):
             rows_from_file(tmp_path / "a.jsonl")
@@ -427,7 +427,7 @@ def test_any_damage_of_an_npy_header_is_a_value_error(tmp_path):
 def test_an_npy_file_shorter_than_its_header_says_is_refused(tmp_path):
     write_npy(tmp_path / "rows.npy")
     os.truncate(tmp_path / "rows.npy", 128 + X.nbytes - 1)
-    with pytest.raises(ValueError, match=r"cannot be read as an NPY file \(its header says 48128 bytes, but"):
+    with pytest.raises(ValueError, match=r"cannot be read as an NPY file \(its header requires 48128"):
         rows_from_file(tmp_path / "rows.npy")
 
 
@@ -452,7 +452,7 @@ def test_a_parquet_file_that_is_shortened_ends_with_an_error(tmp_path):
     stream = rows_from_file(tmp_path / "rows.parquet")
     assert len(stream.read(100)) == 100
     os.truncate(tmp_path / "rows.parquet", 4096)
-    with pytest.raises(ValueError, match=r"rows.parquet' cannot be read after row \d+"):
+    with pytest.raises(ValueError, match=r"rows.parquet' (cannot be read after row|ends after) \d+"):
         stream.read(400_000)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gaussian_neurons.base.bad_rows import bad_width
+from gaussian_neurons.base.memory_maps import require_whole
 from gaussian_neurons.base.tables import require_unmasked
 
 Array = NDArray[np.float64]
@@ -120,6 +121,8 @@ def checked_indices(indices: Any, count: int) -> NDArray[np.int64]:
 def floats(name: str, value: Any, expected: str) -> Array:
     """An array of float64, or an error that says what was expected."""
     require_unmasked(name, value)
+    if isinstance(value, np.ndarray):
+        require_whole(value)
     try:
         return np.asarray(value, np.float64)
     except (TypeError, ValueError, OverflowError):

@@ -1,10 +1,11 @@
-"""Replacing a file as a whole, and locks that tell whether the process that writes a file still lives.
+"""Replacing a file as a whole, and locks that show whether the process that writes a file is still running.
 
 The locks are those of `flock`: the system releases them when their process ends. Without `fcntl`, or on a
 file system without locks, nothing is locked.
 """
 
 import glob
+import hashlib
 import os
 import secrets
 import stat
@@ -21,12 +22,16 @@ try:
 except ImportError:  # not on this system
     fcntl = None  # type: ignore[assignment]
 
-PATIENCE = 5.0  # seconds to wait for the lock of another process
+LOCK_TIMEOUT = 5.0  # seconds to wait for the lock of another process
+TRIES = 10  # to create and lock a file that other processes may remove in between
+LONGEST_NAME = 200  # bytes of a name that is extended; systems allow 255
+
+_swept: set[Path] = set()  # files beside which this process has removed temporary files
 
 
 def full_path(path: str | os.PathLike[str]) -> Path:
     """The path with "~" expanded, independent of later changes of the folder."""
-    return Path(path).expanduser().absolute()
+    return Path(os.path.expanduser(path)).absolute()
 
 
 def try_to_write(path: str | os.PathLike[str]) -> None:
@@ -47,23 +52,22 @@ def replace_file(path: str | os.PathLike[str], data: bytes) -> None:
 def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A new file that replaces `path` in one step after the block; after an error `path` is unchanged."""
     place = Path(os.path.realpath(path))
-    sweep(place)
-    try:
-        with _temporary(place) as file:
-            try:
-                if place.exists():  # keep its permissions
-                    os.chmod(file.name, stat.S_IMODE(place.stat().st_mode))
-                yield file
-                file.flush()
-                os.fsync(file.fileno())
-                if fcntl is None:  # Windows does not rename an open file
-                    file.close()
-                os.replace(file.name, place)
-            except BaseException:
-                Path(file.name).unlink(missing_ok=True)
-                raise
-    except PermissionError as error:
-        raise PermissionError(error.errno, "no permission to write a file in", str(place.parent)) from None
+    if place not in _swept:  # once in a process, since it lists the folder
+        sweep(place)
+        _swept.add(place)
+    with _temporary(place) as file:
+        try:
+            if place.exists():  # keep its permissions
+                os.chmod(file.name, stat.S_IMODE(place.stat().st_mode))
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+            if fcntl is None:  # Windows does not rename an open file
+                file.close()
+            os.replace(file.name, place)
+        except BaseException:
+            Path(file.name).unlink(missing_ok=True)
+            raise
     if hasattr(os, "O_DIRECTORY"):  # flush the renaming as well
         folder = os.open(place.parent, os.O_RDONLY | os.O_DIRECTORY)
         try:
@@ -73,15 +77,16 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 
 def sweep(path: str | os.PathLike[str]) -> None:
-    """Remove temporary files of processes that were killed while they wrote `path`: nobody locks those."""
+    """Remove temporary files of processes that were killed while they wrote `path`: these are not locked."""
     place = Path(os.path.realpath(path))
-    for left in place.parent.glob(f".{glob.escape(place.name)}.????????.tmp"):
+    pattern = f"{glob.escape(_hidden(place))}.????????.tmp"
+    for left in place.parent.glob(pattern):
         with suppress(OSError):
             if fcntl is None:  # Windows does not remove an open file
                 left.unlink()
                 continue
             writable = os.access(left, os.W_OK)  # it has the permissions of the file that it replaces
-            with _opened(left, os.O_RDWR if writable else os.O_RDONLY) as file:
+            with _opened(left, "r+b" if writable else "rb") as file:
                 if _lock(file) and _is_at(file, left):
                     left.unlink()
 
@@ -90,51 +95,57 @@ def sweep(path: str | os.PathLike[str]) -> None:
 def locked(path: str | os.PathLike[str]) -> Iterator[None]:
     """Hold the lock of `path`, a file beside it with the id of this process.
 
-    Raises BlockingIOError if another run holds it: in this process at once, in another one after `PATIENCE`
-    seconds, because that may be ending. If the lock file cannot be created, as in a read-only folder, nothing
-    is locked.
+    Raises BlockingIOError if another run holds it: in this process at once, in another one after
+    `LOCK_TIMEOUT` seconds, because that may be ending. If the lock file cannot be created, as in a read-only
+    folder, nothing is locked.
     """
     place = Path(os.path.realpath(path))
-    lock = place.with_name(f".{place.name}.lock")
-    file, end = None, time.monotonic() + PATIENCE
+    if place.is_dir():
+        raise IsADirectoryError(f"{str(place)!r} is a folder; give the name of a file.")
+    lock = place.with_name(f"{_hidden(place)}.lock")
+    held, end, process = None, time.monotonic() + LOCK_TIMEOUT, os.getpid()
     try:
         while True:
-            try:
-                with deferred_interrupts():
-                    file = _held(lock)
+            with deferred_interrupts():
+                held = _held(lock)
+            if not isinstance(held, str):
                 break
-            except BlockingIOError as busy:
-                holder = str(busy)
-                if holder == str(os.getpid()) or time.monotonic() >= end:
-                    raise BlockingIOError(
-                        f"{str(place)!r} is in use by another run, in process {holder}. Wait until that run "
-                        f"ends, or choose another file."
-                    ) from None
+            if held == str(os.getpid()) or time.monotonic() >= end:
+                raise BlockingIOError(
+                    f"{str(place)!r} is in use by another run, in process {held}. Wait until that run ends, "
+                    f"or choose another file."
+                )
             time.sleep(0.05)
         yield
     finally:
-        if file is not None:
-            with deferred_interrupts(), file, suppress(OSError):
-                if _is_at(file, lock):
-                    lock.unlink()  # while it is locked: nobody else holds it now
+        if held is not None and not isinstance(held, str):
+            with deferred_interrupts(), held, suppress(OSError):
+                if _is_at(held, lock) and os.getpid() == process:  # not in a forked process
+                    lock.unlink()  # while it is locked, so that no other process holds it
 
 
-def _held(lock: Path) -> BinaryIO | None:
-    """The lock file, locked; None if it cannot be created, BlockingIOError(id) if a process holds it."""
-    while True:
+def _held(lock: Path) -> BinaryIO | str | None:
+    """The lock file, locked; the id of the process that holds it; or None if there are no locks here."""
+    for _ in range(TRIES):
         try:
-            file = _opened(lock, os.O_RDWR | os.O_CREAT)
+            file = _opened(lock, flags=os.O_CREAT)
+        except PermissionError:  # perhaps of another user
+            try:
+                file = _opened(lock, "rb")
+            except OSError:
+                return None
         except OSError:
             return None
         if _lock(file) is False:
             with file:
-                raise BlockingIOError(file.read(20).decode(errors="replace").strip() or "unknown")
+                return file.read(20).decode(errors="replace").strip() or "unknown"
         if _is_at(file, lock):
             with suppress(OSError):  # a full disk
                 os.ftruncate(file.fileno(), 0)
                 os.write(file.fileno(), f"{os.getpid()}\n".encode())
             return file
         file.close()  # the run that held it has just ended and removed it
+    return None
 
 
 def _temporary(place: Path) -> BinaryIO:
@@ -145,19 +156,32 @@ def _temporary(place: Path) -> BinaryIO:
         raise FileNotFoundError(f"the folder {str(place.parent)!r} does not exist; create it first.")
     if place.exists() and not place.is_file():
         raise OSError(f"{str(place)!r} exists and is not a regular file; choose another name.")
-    while True:
-        temporary = place.with_name(f".{place.name}.{secrets.token_hex(4)}.tmp")
-        file = _opened(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL)
+    for _ in range(TRIES):
+        temporary = place.with_name(f"{_hidden(place)}.{secrets.token_hex(4)}.tmp")
+        try:
+            file = _opened(temporary, flags=os.O_CREAT | os.O_EXCL)
+        except PermissionError as error:
+            text = "no permission to write a file in"
+            raise PermissionError(error.errno, text, str(place.parent)) from None
         if _lock(file) is not False and _is_at(file, temporary):
             return file
         file.close()  # another process swept it before it was locked
+    raise OSError(f"no temporary file can be kept in {str(place.parent)!r}: another process removes them.")
 
 
-def _opened(path: Path, flags: int) -> BinaryIO:
+def _hidden(place: Path) -> str:
+    """The beginning of the names of temporary files and of the lock; short if the name is very long."""
+    name = os.fsencode(place.name)
+    if len(name) <= LONGEST_NAME:
+        return f".{place.name}"
+    return f".{hashlib.sha256(name).hexdigest()}"
+
+
+def _opened(path: Path, mode: str = "r+b", flags: int = 0) -> BinaryIO:
     """An open file; links are not followed, and a pipe is not waited for."""
-    for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"):
-        flags |= getattr(os, name, 0)
-    return open(path, "r+b", opener=lambda name, _: os.open(name, flags, 0o666))
+    flags |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    file = open(path, mode, opener=lambda name, usual: os.open(name, usual | flags, 0o666))  # noqa: SIM115
+    return file  # type: ignore[return-value]
 
 
 def _lock(file: BinaryIO) -> bool | None:

@@ -37,15 +37,16 @@ class deferred_interrupts:
         self._handler: Any = signal.getsignal(signal.SIGINT)
         self._owner: FrameType | None = None
         if threading.current_thread() is threading.main_thread() and callable(self._handler):
-            self._owner = sys._getframe(1)
-            self._outer, deferred_interrupts.innermost = deferred_interrupts.innermost, self
+            self._owner, self._outer = sys._getframe(1), deferred_interrupts.innermost
             signal.signal(signal.SIGINT, self._note)
+            deferred_interrupts.innermost = self  # last, because an interrupt can arrive before each line
         return self._arrived
 
     def __exit__(self, *_: object) -> None:
         if self._owner is not None:
+            deferred_interrupts.innermost = self._outer  # first, for the same reason
             signal.signal(signal.SIGINT, self._handler)
-            deferred_interrupts.innermost, self._owner = self._outer, None
+            self._owner = None
             if self._arrived:
                 self._handler(signal.SIGINT, sys._getframe())
 
@@ -65,7 +66,7 @@ class deferred_interrupts:
 def interruption_point() -> None:
     """Let a deferred interrupt arrive here, if the blocks around this call have points.
 
-    NumPy turns an interrupt that arrives in some of its functions into another error; here it is safe.
+    NumPy turns an interrupt that arrives in some of its functions into another error. Here it is not lost.
     """
     block = deferred_interrupts.innermost
     if block is None or threading.current_thread() is not threading.main_thread():

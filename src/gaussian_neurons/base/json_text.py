@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-DEEPEST = 100  # levels of nesting, few enough for functions that call themselves, such as repr
+MAX_DEPTH = 100  # levels of nesting, few enough for functions that call themselves, such as repr
 
 
 def parsed(text: str | bytes, **options: Any) -> Any:
@@ -15,22 +15,22 @@ def parsed(text: str | bytes, **options: Any) -> Any:
     {'x': [1, 2]}
     >>> parsed("[" * 101 + "]" * 101)
     Traceback (most recent call last):
-    ValueError: it is nested more than 100 levels deep
+    ValueError: the JSON text is nested more than 100 levels deep
     """
     brackets: Any = (b"[", b"{") if isinstance(text, bytes) else ("[", "{")
     try:
         value = json.loads(text, **options)
-        deep = sum(map(text.count, brackets)) > DEEPEST and _is_deep(value)
+        deep = sum(map(text.count, brackets)) > MAX_DEPTH and _is_deep(value)
     except RecursionError:
         deep = True
     if deep:
-        raise ValueError(f"it is nested more than {DEEPEST} levels deep")
+        raise ValueError(f"the JSON text is nested more than {MAX_DEPTH} levels deep")
     return value
 
 
 def _is_deep(value: Any) -> bool:
     level = [value]
-    for _ in range(DEEPEST + 1):
+    for _ in range(MAX_DEPTH + 1):
         nested = [one for one in level if isinstance(one, dict | list)]
         if not nested:
             return False

@@ -1,19 +1,21 @@
-"""Tables of any library as an array and the names of its columns: the one reader for all entrances."""
+"""Tables of any library as an array and the names of its columns: the only reader of tables."""
 
 import importlib
 import importlib.util
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
+from gaussian_neurons.base.memory_maps import require_whole
+
 Array = NDArray[Any]
 Masked = np.ma.MaskedArray
 
 
-class NoNumbers(ValueError):
+class NotNumeric(ValueError):
     """Something in a table is not a number."""
 
 
@@ -37,16 +39,20 @@ def read(X: Any) -> Table:
     """
     if is_frame(X):
         return _of_frame(X)
-    require_unmasked("X", X)
     if not isinstance(X, np.ndarray) and hasattr(X, "__array__"):
         try:
             X = np.asanyarray(X)
-        except Exception as error:  # of a library that we do not know
+        except Exception as error:  # an unknown library may raise any error
             raise ValueError(f"X cannot be converted to an array: {error}") from error
+    if isinstance(X, Sequence) and not isinstance(X, str | bytes):
+        X = list(X)
+    require_unmasked("X", X)
+    if isinstance(X, np.ndarray):
+        require_whole(X)
     try:
         x: Array = check_array(X, dtype="numeric", ensure_all_finite=False)
     except OverflowError as error:
-        raise NoNumbers(f"X must hold numbers that float64 can represent: {error}.") from None
+        raise NotNumeric(f"X must hold numbers that float64 can represent: {error}.") from None
     return Table(as_numbers(x), None)
 
 
@@ -69,7 +75,9 @@ def require_unmasked(name: str, value: Any) -> None:
                 if isinstance(part, Masked):
                     require_unmasked(f"{name}[{k}]", part)
     elif isinstance(value, Masked) and np.ma.is_masked(value):
-        at = np.argwhere(np.ma.getmaskarray(np.atleast_1d(value)))[0]
+        if not value.ndim:
+            raise ValueError(f"{name} is masked. Fill it first.")
+        at = np.argwhere(np.ma.getmaskarray(value))[0]
         where = f"row {at[0]}, column {at[1]}" if len(at) == 2 else f"index {', '.join(map(str, at))}"
         raise ValueError(f"{name} has a masked entry at {where}. Fill such entries or drop their rows first.")
 
@@ -79,11 +87,11 @@ def as_numbers(rows: Array) -> Array:
     if rows.dtype.kind in "fiub":
         return rows
     try:
-        if rows.dtype.kind == "O":
+        if rows.dtype.kind == "O" and not any(isinstance(value, str | bytes) for value in rows.flat):
             return rows.astype(np.float64)
     except (TypeError, ValueError, OverflowError):
         pass
-    raise NoNumbers("X must hold numbers; convert or drop the other columns first.")
+    raise NotNumeric("X must hold numbers; convert or drop the other columns first.")
 
 
 def names_of(frame: Any) -> list[Any]:
@@ -93,30 +101,33 @@ def names_of(frame: Any) -> list[Any]:
 
 def _of_frame(frame: Any) -> Table:
     names, column = _columns(frame)
-    texts = [isinstance(name, str) for name in names]
-    if any(texts) and not all(texts):
+    strings = [isinstance(name, str) for name in names]
+    if any(strings) and not all(strings):
         other = next(name for name in names if not isinstance(name, str))
         raise TypeError(f"the names of all columns must be strings, or those of none; got {other!r}.")
     if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"X has several columns named {twice!r}. Rename or drop them first.")
+        duplicate = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"X has several columns named {duplicate!r}. Rename or drop them first.")
     x = _plain_pandas(frame)
     if x is None:
         x = _stacked(names, column)
-    return Table(check_array(x, ensure_all_finite=False, dtype=None), tuple(names) if all(texts) else None)
+    return Table(check_array(x, ensure_all_finite=False, dtype=None), tuple(names) if all(strings) else None)
 
 
 def _stacked(names: list[Any], column: Callable[[int], Array]) -> Array:
-    numbers, words = [], []
+    numbers, others, kinds = [], [], set()
     for k, name in enumerate(names):
+        values = column(k)
+        kinds.add(values.dtype.kind)
         try:
-            numbers.append(as_numbers(column(k)))
-        except ValueError:
-            words.append(str(name))
-    if words:
-        raise NoNumbers(
-            f"X must hold numbers; these columns do not: {', '.join(words)}. Drop or convert them."
-        )
+            if values.ndim != 1:
+                raise NotNumeric
+            numbers.append(as_numbers(values))
+        except NotNumeric:
+            others.append(str(name))
+    if others:
+        error = NotNumeric if kinds <= set("fiubO") else ValueError  # all rows of such columns are invalid
+        raise error(f"X must hold numbers; these columns do not: {', '.join(others)}. Drop or convert them.")
     return np.stack(numbers, axis=1) if numbers else np.empty((1, 0))
 
 
@@ -125,7 +136,7 @@ def _plain_pandas(frame: Any) -> Array | None:
     if not hasattr(frame, "iloc"):
         return None
     plain = all(isinstance(kind, np.dtype) and kind.kind in "fiub" for kind in frame.dtypes)
-    return frame.to_numpy() if plain and len(frame.dtypes) else None
+    return as_numbers(frame.to_numpy()) if plain and len(frame.dtypes) else None  # objects, if some are bool
 
 
 def _columns(frame: Any) -> tuple[list[Any], Callable[[int], Array]]:
@@ -145,7 +156,7 @@ def _columns(frame: Any) -> tuple[list[Any], Callable[[int], Array]]:
                 frame = importlib.import_module("pyarrow").table(frame)
             else:
                 frame = importlib.import_module("pyarrow.interchange").from_dataframe(frame)
-        except Exception as error:  # of a library that we do not know
+        except Exception as error:  # an unknown library may raise any error
             raise ValueError(f"X cannot be read as a table: {error}") from error
     table = frame if hasattr(frame, "combine_chunks") else importlib.import_module("pyarrow").table(frame)
     return names_of(table), lambda k: np.asarray(table.column(k).to_numpy())
@@ -158,5 +169,5 @@ def _of_pandas(column: Any) -> Array:
         numbers: Array = column.to_numpy(np.float64, na_value=np.nan) if missing else column.to_numpy()
         return numbers
     if hasattr(column.dtype, "categories"):
-        raise ValueError("categories are not numbers")
+        return np.empty(0, "V1")  # not numbers, even if they look like numbers
     return np.asarray(column)

@@ -119,10 +119,8 @@ def domain_distance(centers: Array, low: Array, high: Array) -> Array:
     >>> domain_distance(np.array([[0.5, 0.5], [1.0, 0.0]]), np.zeros(2), np.ones(2))
     array([0., 1.])
     """
-    largest = max(float(np.abs(end).max()) for end in (centers, low, high)) or 1.0  # squares could overflow
-    middle = (low / largest + high / largest) / 2
-    corner = float(np.sqrt(((high / largest - middle) ** 2).sum()))
-    distance: Array = np.sqrt(((centers / largest - middle) ** 2).sum(axis=1))
+    middle, corner = low / 2 + high / 2, np.hypot.reduce(high / 2 - low / 2)  # squares could overflow
+    distance: Array = np.hypot.reduce(centers - middle, axis=1)
     relative: Array = distance / corner if corner > 0 else np.where(distance > 0, np.inf, 0.0)
     return relative
 
@@ -130,17 +128,15 @@ def domain_distance(centers: Array, low: Array, high: Array) -> Array:
 def cosine(centers: Array, start: Array) -> Array:
     """cos theta_i between each center and its start, as vectors from the origin: Table 1."""
     one, other = _unit(centers), _unit(start)
-    known = (one.any(axis=1)) & (other.any(axis=1))
+    known = one.any(axis=1) & other.any(axis=1)
     cosines: Array = np.where(known, (one * other).sum(axis=1), 1.0)
     return cosines
 
 
 def _unit(vectors: Array) -> Array:
-    """The vectors divided by their lengths, whose squares could overflow; zeros stay zeros."""
-    largest = np.abs(vectors).max(axis=1, keepdims=True)
-    scaled = np.divide(vectors, largest, out=np.zeros_like(vectors), where=largest > 0)
-    length = np.sqrt((scaled**2).sum(axis=1, keepdims=True))
-    unit: Array = np.divide(scaled, length, out=np.zeros_like(vectors), where=length > 0)
+    """The vectors divided by their lengths; zeros stay zeros."""
+    length = np.hypot.reduce(vectors, axis=1, keepdims=True)
+    unit: Array = np.divide(vectors, length, out=np.zeros_like(vectors), where=length > 0)
     return unit
 
 

@@ -144,17 +144,21 @@ def variances_of(rows: Array, distances: Array) -> Array:
         products = np.einsum("ni,nj->ij", centered, centered)
     else:
         squared = distances**2
-        off = squared.mean(axis=0)
-        products = (off[:, None] + off - squared - off.mean()) / 2
+        means_of_rows = squared.mean(axis=0)
+        products = (means_of_rows[:, None] + means_of_rows - squared - means_of_rows.mean()) / 2
     return np.maximum(eigenvalues(products / max(count - 1, 1)), 0)
 
 
 def eigenvalues(matrix: Array) -> Array:
     """The eigenvalues of a symmetric matrix, increasing, with bits that do not depend on BLAS threads."""
-    diagonal, beside = np.empty(len(matrix)), np.empty(len(matrix) - 1)
-    _core.tridiagonal(matrix.copy(), diagonal, beside)
-    found: Array = eigvalsh_tridiagonal(diagonal, beside, lapack_driver="sterf") if len(beside) else diagonal
-    return found
+    diagonal, off_diagonal = np.zeros(len(matrix)), np.zeros(len(matrix) - 1)
+    largest = float(np.abs(matrix).max())  # squares of the numbers could overflow
+    if largest > 0:
+        _core.tridiagonal(matrix / largest, diagonal, off_diagonal)
+    if not len(off_diagonal):
+        return diagonal * largest
+    found: Array = eigvalsh_tridiagonal(diagonal, off_diagonal, lapack_driver="sterf")
+    return found * largest
 
 
 def of_a_cloud(count: int, variances: Array, centers: int, random: np.random.Generator) -> float:

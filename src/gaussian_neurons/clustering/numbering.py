@@ -176,4 +176,5 @@ def _scatter(found: Found, recent: Array) -> float:
     if not len(found.numbers) or not len(recent):
         return np.inf
     unit = np.ones(len(found.numbers), found.centers.dtype)
-    return float(-strongest(recent, found.centers, unit)[1].mean(dtype=np.float64))
+    with np.errstate(over="ignore"):
+        return float(-strongest(recent, found.centers, unit)[1].mean(dtype=np.float64))

@@ -5,7 +5,6 @@ import shutil
 import tempfile
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 import joblib
 import numpy as np
 
+from gaussian_neurons.base import files
 from gaussian_neurons.base.interrupts import children_ignore_interrupts
 from gaussian_neurons.base.json_text import parsed
 from gaussian_neurons.experiments import backend_names, provenance, results
@@ -23,6 +23,7 @@ from gaussian_neurons.experiments.lab import Lab
 from gaussian_neurons.experiments.results import RunSpec
 
 DPI = 200
+FOLDER_FACTS = "reproduction.json"  # which data, scale and backend a folder is for
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,10 @@ def reproduce(plan: Plan, listener: Listener, finish: Callable[[], None] = lambd
     for run in runs:
         run.images()
     plan.out.mkdir(parents=True, exist_ok=True)
-    with locked(plan.out), tempfile.TemporaryDirectory(prefix="gaussian-neurons-") as temporary:
+    with (
+        files.locked(plan.out / FOLDER_FACTS),
+        tempfile.TemporaryDirectory(prefix="gaussian-neurons-") as temporary,
+    ):
         check_folder(plan)
         left = [run for run in runs if run.stored_result(plan.out) is None]
         left.sort(key=lambda run: -run.experiment.seconds)  # the longest first, to use all cores to the end
@@ -230,7 +234,7 @@ def draw(name: str, result: Result, out: Path) -> None:
 
 def check_folder(plan: Plan) -> None:
     """Store which data, scale and backend the folder is for; raise an error if it is for others."""
-    path = plan.out / "reproduction.json"
+    path = plan.out / FOLDER_FACTS
     wanted = {"data": plan.data, "samples_scale": plan.scale, "backend": plan.backend}
     try:
         stored = parsed(path.read_text(encoding="utf-8"))
@@ -249,21 +253,3 @@ def check_folder(plan: Plan) -> None:
             f"{str(plan.out)!r} holds results of {theirs}, but this run is {ours}. Choose another --out, or "
             f"omit --out to use a separate folder."
         )
-
-
-@contextmanager
-def locked(out: Path) -> Iterator[None]:
-    """Lock a folder for this process; the system releases the lock when the process ends."""
-    try:
-        import fcntl
-    except ImportError:  # not on this system
-        yield
-        return
-    with open(out / ".lock", "w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise BlockingIOError(
-                f"another reproduction is running in {str(out)!r}. Wait for it, or choose another --out."
-            ) from None
-        yield

@@ -153,7 +153,7 @@ def _checked(
         if arrays is None or not fits or any(it.dtype.kind not in "fiu" for it in arrays):
             raise TypeError(
                 f"the backend {name_of(learn)} must return (centers, widths) of the shapes {centers.shape} "
-                f"and {widths.shape}, floating-point numbers, got {got}."
+                f"and {widths.shape}, real numbers, got {got}."
             )
         return np.array(arrays[0], np.float64, order="C"), np.array(arrays[1], np.float64, order="C")
 

@@ -18,7 +18,7 @@ Array = NDArray[Any]
 
 VARIABLE = "GAUSSIAN_NEURONS_ISA"
 NUMBERS_AT_ONCE = 1 << 20  # distances in a block
-PRODUCTS_AT_ONCE = 1 << 26  # in a block: some 50 ms
+PRODUCTS_AT_ONCE = 1 << 26  # in a block: about 50 ms
 DONE, BAD_VALUE, BAD_WIDTH, DIVERGED = range(4)  # how a call of the core ends
 
 
@@ -62,13 +62,15 @@ def diverged(neuron: int, sample: int, widths: Array, rule: Rule) -> FloatingPoi
 def squared_distances(x: Array, centers: Array) -> Array:
     """|x - mu_i|^2 for every sample and center, (n, K), in the precision of the centers."""
     out = np.empty((len(x), len(centers)), centers.dtype)
-    for begin, rows in measurable_blocks(x, centers):
+    for begin, rows in interruptible_blocks(x, centers):
         _measure(x, begin, rows, centers, out[begin : begin + len(rows)])
     return out
 
 
-def measurable_blocks(x: Array, centers: Array, most: int = PRODUCTS_AT_ONCE) -> Iterator[tuple[int, Array]]:
-    """Blocks of rows, see `row_blocks`, of at most some 50 ms; interrupts can come in between."""
+def interruptible_blocks(
+    x: Array, centers: Array, most: int = PRODUCTS_AT_ONCE
+) -> Iterator[tuple[int, Array]]:
+    """Blocks of rows, see `row_blocks`, of at most about 50 ms; interrupts can arrive between them."""
     for block in row_blocks(x, most=min(most, PRODUCTS_AT_ONCE // max(centers.size, 1)) + 1):
         interruption_point()
         yield block
@@ -76,7 +78,7 @@ def measurable_blocks(x: Array, centers: Array, most: int = PRODUCTS_AT_ONCE) ->
 
 def distance_blocks(x: Array, centers: Array) -> Iterator[tuple[int, Array]]:
     """The same in blocks of rows, (index of the first row, (m, K)): for more rows than fit in memory."""
-    for begin, rows in measurable_blocks(x, centers, NUMBERS_AT_ONCE // max(x.shape[1], len(centers), 1)):
+    for begin, rows in interruptible_blocks(x, centers, NUMBERS_AT_ONCE // max(x.shape[1], len(centers), 1)):
         block = np.empty((len(rows), len(centers)), centers.dtype)
         _measure(x, begin, rows, centers, block)
         yield begin, block

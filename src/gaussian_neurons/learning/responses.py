@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from gaussian_neurons import _core
 from gaussian_neurons.base.bad_rows import bad_value, require_finite
-from gaussian_neurons.learning.native import distance_blocks, measurable_blocks, squared_distances
+from gaussian_neurons.learning.native import distance_blocks, interruptible_blocks, squared_distances
 
 Array = NDArray[Any]
 Indices = NDArray[np.int64]
@@ -89,7 +89,7 @@ def strongest(x: Array, centers: Array, widths: Array) -> tuple[Indices, Array]:
         require_finite(x, centers.dtype)
         return np.full(len(x), -1), np.full(len(x), -np.inf, centers.dtype)
     winner, log_response = np.empty(len(x), np.int64), np.empty(len(x), centers.dtype)
-    for begin, rows in measurable_blocks(x, centers):
+    for begin, rows in interruptible_blocks(x, centers):
         block = slice(begin, begin + len(rows))
         row, column = _core.strongest(rows, centers, widths, winner[block], log_response[block])
         if row >= 0:

@@ -121,7 +121,7 @@ class Guard:
 
 
 class Connection(H11Protocol):
-    """An HTTP connection that times out, and gives way to new ones: others cannot lock a client out.
+    """An HTTP connection that times out, and is closed if there are too many: they would block new clients.
 
     `REQUEST_TIMEOUT` holds for a whole request, even if parts of it arrive. If there are more than
     `MAX_CONNECTIONS`, the one that waits longest for a request is closed; if all have one, the oldest of
@@ -164,7 +164,7 @@ class Connection(H11Protocol):
 
     @property
     def is_busy(self) -> bool:
-        """Whether a request is there and its response is not complete."""
+        """Whether a request was received and its response is not complete."""
         return self.cycle is not None and not self.cycle.response_complete
 
 

@@ -32,7 +32,7 @@ SEND_TIMEOUT = 20.0  # seconds for one message
 HELLO_TIMEOUT = 10.0  # seconds from the connection to hello
 TOO_MANY_CLIENTS, OVERFLOW = 4429, 1013  # codes with which a WebSocket is closed
 SEND_BUFFER = 256 * 1024  # bytes, half a second of frames: older frames are of no use to a slow client
-BACKLOG = 32  # connections that are accepted at a time, before others are closed: file descriptors are few
+BACKLOG = 32  # connections that may wait to be accepted; more could exhaust the file descriptors
 PORT = 8765
 PORT_TRIES = 20  # ports that are tried if none is given
 MEDIA_TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
@@ -138,7 +138,7 @@ class Application:
 
     async def _live(self, socket: WebSocket) -> None:
         await socket.accept()
-        if len(self.clients) >= MAX_CLIENTS and not self._drop_silent():
+        if len(self.clients) >= MAX_CLIENTS and not self._disconnect_oldest_without_hello():
             await socket.close(TOO_MANY_CLIENTS, f"{MAX_CLIENTS} tabs are connected")
             return
         number, client = next(self._numbers), Client()
@@ -155,7 +155,7 @@ class Application:
                 task.cancel()
             await asyncio.gather(sending, receiving, return_exceptions=True)
 
-    def _drop_silent(self) -> bool:
+    def _disconnect_oldest_without_hello(self) -> bool:
         """Disconnect the oldest client that has not sent hello; False if all have."""
         for number, client in self.clients.items():
             if not client.greeted:

@@ -18,7 +18,7 @@ from gaussian_neurons.base.json_text import parsed
 
 FORMAT = "gaussian-neurons"
 VERSION = 2
-LONGEST_HEADER = 100_000_000  # bytes, as in safetensors
+MAX_HEADER = 100_000_000  # bytes, as in safetensors
 
 
 def write(path: str | os.PathLike[str], arrays: Mapping[str, NDArray[Any]], facts: Mapping[str, Any]) -> None:
@@ -53,7 +53,7 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, NDArray[Any]], dict[st
         try:
             begin = file.read(8)
             length = int.from_bytes(begin, "little")
-            if length > LONGEST_HEADER:
+            if length > MAX_HEADER:
                 raise ValueError("its header is too long")
             header = file.read(length)
             metadata = dict(parsed(header).get("__metadata__") or {})

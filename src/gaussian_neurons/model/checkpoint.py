@@ -35,7 +35,11 @@ class Checkpoint:
     def __init__(self, path: str | os.PathLike[str], run: Mapping[str, Any], on_write_error: str) -> None:
         self._path = files.full_path(path)  # a callback may change the folder
         self._on_write_error = on_write_error
-        self._run: dict[str, Any] = json.loads(json.dumps(run))  # as it is read again
+        try:
+            text = json.dumps(run, allow_nan=False)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"the stream is not described by JSON values: {error}.") from None
+        self._run: dict[str, Any] = json.loads(text)  # as it is read again
 
     def locked(self) -> AbstractContextManager[None]:
         """Lock the file for a run; raises BlockingIOError if another run uses it."""

@@ -12,8 +12,8 @@ def require_columns(
 ) -> None:
     """Raise a ValueError if rows do not have the columns that a model has learned from.
 
-    If only one of the two has names, columns are matched by position, with a warning. The texts are those
-    that scikit-learn requires of an estimator.
+    If only one of the two has names, columns are matched by position, with a warning. The messages
+    are those that the estimator checks of scikit-learn require.
 
     Parameters
     ----------
@@ -29,14 +29,14 @@ def require_columns(
             message += f"Feature names seen at fit time, yet now missing:\n{_listed(missing)}"
         if not new and not missing:
             message += "Feature names must be in the same order as they were in fit.\n"
-        raise ValueError(f"{message}The model learned from {', '.join(known)}.")
+        raise ValueError(f"{message}The model learned from {_short(known)}.")
     if count != known_count:
         raise ValueError(
             f"X has {count} features, but GaussianNeurons is expecting {known_count} features as input."
         )
     if known is not None and names is None:
         warn(
-            f"X does not have valid feature names, but the model has: {', '.join(known)}. Columns are "
+            f"X does not have valid feature names, but the model has: {_short(known)}. Columns are "
             f"matched by position.",
         )
     elif known is None and names is not None:
@@ -44,6 +44,10 @@ def require_columns(
             "X has feature names, but the model learned from rows without names. Columns are matched by "
             "position.",
         )
+
+
+def _short(names: Sequence[str]) -> str:
+    return ", ".join(names[:SHOWN]) + (", ..." if len(names) > SHOWN else "")
 
 
 def _listed(names: Iterable[str]) -> str:

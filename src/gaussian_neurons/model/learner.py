@@ -10,6 +10,7 @@ This module states and implements what a model guarantees. A state is a value, a
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -38,13 +39,23 @@ Array = NDArray[Any]
 INITIAL, DRAWN, ADDED, REVIEWED = range(4)  # purposes of random numbers
 
 
+class ChangedMeanwhile(RuntimeError):
+    """Another thread has changed the model during a call."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "another thread changed the model during this call. The rows that this call was learning are not "
+            "kept. Only one thread at a time may learn: use a lock, or a model for each thread."
+        )
+
+
 def random_for(seed: int, purpose: int, turn: int = 0) -> np.random.Generator:
     """Random numbers that depend on the seed, the purpose and the turn, and on nothing else."""
     key = np.array([seed, (turn << 8) + purpose], np.uint64)
     return np.random.Generator(np.random.Philox(key=key))
 
 
-def commit(assign: Callable[[State], Any], states: Iterable[State]) -> None:
+def commit(assign: Callable[[State], Any], states: Iterable[State]) -> State | None:
     """Go through states and assign the last one; on an interrupt, the last one until then."""
     state = None
     try:
@@ -54,10 +65,12 @@ def commit(assign: Callable[[State], Any], states: Iterable[State]) -> None:
         raise
     except BaseException:
         if state is not None:
-            assign(state)
+            with suppress(ChangedMeanwhile):  # the interrupt goes on
+                assign(state)
         raise
     if state is not None:
         assign(state)
+    return state
 
 
 # ---- learning -----------------------------------------------------------------------------------------

@@ -75,7 +75,7 @@ class Look:
         """The score below which this part of the recent samples is; infinite if nothing was learned."""
         if not len(self.learned) or not len(self.scores):
             return float("inf")
-        least = float(np.finfo(self.scores.dtype).min)  # there are no means with minus infinity
+        least = float(np.finfo(self.scores.dtype).min)  # interpolation with minus infinity gives NaN
         found = float(np.quantile(np.maximum(self.scores, least), part))
         return found if found > least else -float("inf")
 

@@ -1,5 +1,6 @@
 """A model file: the parameters and the state of a model as arrays and facts, and back."""
 
+import inspect
 import math
 import os
 from collections.abc import Iterable, Mapping
@@ -20,7 +21,7 @@ from gaussian_neurons.learning.neurons import EACH, Neurons
 from gaussian_neurons.model import archive
 from gaussian_neurons.model.look import Look
 from gaussian_neurons.model.recent import Recent, window_for
-from gaussian_neurons.model.settings import Settings, checked
+from gaussian_neurons.model.settings import checked
 from gaussian_neurons.model.state import Network, State
 from gaussian_neurons.sampling.stream import MOST_SAMPLES
 
@@ -28,19 +29,8 @@ Array = NDArray[Any]
 
 FACTS = tuple(field.name for field in fields(Diagnosis))
 FACT_TYPES = {"remembered": (np.bool_,), "learned": (np.bool_,), "twin_of": (np.int64,)}  # others are floats
-MOST = 1 << 55  # samples, numbers of clusters, calls of `add`: `learner.random_for` has 56 bits for them
+MAX_COUNT = 1 << 55  # samples, numbers of clusters, calls of `add`: `learner.random_for` has 56 bits for them
 SEEDS = 1 << 32
-DEFAULTS = {  # for parameters that a file does not contain
-    "n_neurons": 1,
-    "width": "auto",
-    "inhibition": "auto",
-    "learning_rate": "auto",
-    "width_learning_rate": 0.0,
-    "repulsion_every": 1,
-    "init": "auto",
-    "domain": None,
-    "backend": "auto",
-}
 
 
 class Contents(NamedTuple):
@@ -62,7 +52,7 @@ class Loaded(NamedTuple):
 def contents(parameters: Mapping[str, Any], state: State) -> Contents:
     """The parameters of an estimator and its state; a ValueError names an invalid parameter."""
     recent = state.recent
-    _settings(parameters, recent.n_features)
+    _check_parameters(parameters, recent.n_features)
     arrays: dict[str, Array] = {"recent": recent.samples, "recent_widths": recent.widths}
     facts: dict[str, Any] = {
         "seed": state.seed,
@@ -105,7 +95,7 @@ def load(path: str | os.PathLike[str], known: Iterable[str] | None = None) -> Lo
         if unknown:
             raise ValueError(f"unknown parameters: {', '.join(unknown)}")
         state = _state(arrays, facts)
-        _settings(parameters, state.recent.n_features)
+        _check_parameters(parameters, state.recent.n_features)
     except Exception as error:  # whatever a forged file causes
         raise ValueError(
             f"{os.fspath(path)!r} is not a complete model ({error}). Use a file that save() wrote."
@@ -130,7 +120,7 @@ def _run(run: Any) -> dict[str, Any] | None:
 
 def _state(arrays: Mapping[str, Array], facts: Mapping[str, Any]) -> State:
     received, skipped, additions, dimensions = (
-        _whole(name, facts[name], MOST) for name in ("received", "skipped", "additions", "n_features")
+        _whole(name, facts[name], MAX_COUNT) for name in ("received", "skipped", "additions", "n_features")
     )
     seed = _whole("seed", facts["seed"], SEEDS)
     samples, widths = arrays["recent"], arrays["recent_widths"]
@@ -193,11 +183,11 @@ def _network(arrays: Mapping[str, Array], facts: Mapping[str, Any], recent: Rece
     layers = []
     for number, about in enumerate(facts["layers"]):
         each = {name: arrays[f"layer{number}.{name}"] for name in EACH}
-        neurons = Neurons(**each, seen=_whole("seen", about["seen"], MOST))
+        neurons = Neurons(**each, seen=_whole("seen", about["seen"], MAX_COUNT))
         layers.append(Layer(neurons, float(about["inhibition"]), float(about["learning_rate"])))
         _check_layer(layers[-1], recent)
     about = facts["clusters"]
-    given = _whole("given", about["given"], MOST)
+    given = _whole("given", about["given"], MAX_COUNT)
     clusters = Clusters(
         arrays["clusters.number"],
         _whole("layer", about["layer"], len(layers)),
@@ -310,9 +300,10 @@ def _from_plain(value: Any, arrays: Mapping[str, Array]) -> Any:
     return value
 
 
-def _settings(parameters: Mapping[str, Any], n_features: int) -> Settings:
-    """The checked parameters: a file holds only those with which a model can learn."""
-    return checked(n_features, **{name: parameters.get(name, value) for name, value in DEFAULTS.items()})
+def _check_parameters(parameters: Mapping[str, Any], n_features: int) -> None:
+    """A file holds only parameters with which a model can learn."""
+    names = list(inspect.signature(checked).parameters)[1:]
+    checked(n_features, **{name: parameters[name] for name in names})
 
 
 # ---- checks: facts that do not match each other, or that no learning could have produced --------------

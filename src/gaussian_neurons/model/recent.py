@@ -86,16 +86,18 @@ class Recent:
         if len(x) > self.window:
             x, widths = x[-self.window :], None if widths is None else widths[-self.window :]
         buffer, begin = self.buffer, self.end
-        if begin != buffer.used or begin + len(x) > len(buffer.rows):  # a sibling wrote there, or it is full
+        end, capacity = begin + len(x), len(buffer.rows)
+        if end <= capacity and buffer.used == begin:
+            buffer.used = end  # before rows are copied: with the GIL, no other thread takes the same ones
+        else:  # it is full, or a sibling wrote there
             begin = min(self.received, self.window - len(x))
             last = slice(self.end - begin, self.end)
             buffer = _Buffer(np.empty_like(buffer.rows), np.empty_like(buffer.widths), begin)
             buffer.rows[:begin] = self.buffer.rows[last]
             buffer.widths[:begin] = self.buffer.widths[last]
-        end = begin + len(x)
+            end = buffer.used = begin + len(x)
         buffer.rows[begin:end] = x
         buffer.widths[begin:end] = np.nan if widths is None else widths
-        buffer.used = end
         return Recent(buffer, end, received, self.window)
 
     def _in_rows(self, array: Array) -> Array:

@@ -96,9 +96,8 @@ class _Run:
     def __init__(self, model: Model, stream: Stream, plan: Plan) -> None:
         self.model, self.stream, self.plan = model, stream, plan
         self.start = stream.position
-        before = model.state()
-        if before is not None and before.names is not None:
-            stream.expect(before.names)
+        self.expected = model.state()  # unless another thread changes it
+        self.foreign = False  # whether another thread has
         # Rows taken and skipped before the chunk that is being learned, that chunk, and what the model had
         # received before it. Assigned as one tuple, so that `taken` and `skipped` are right at any interrupt.
         self.place: tuple[int, int, Chunk | None, int] = (0, 0, None, 0)
@@ -129,6 +128,8 @@ class _Run:
                 print(f"{self.plan.checkpoint}: this run is complete, nothing to do", file=sys.stderr)
             return
         stream, plan = self.stream, self.plan
+        if self.expected is not None and self.expected.names is not None:
+            stream.expect(self.expected.names)
         end = stream.length if plan.n_samples is None else self.start + plan.n_samples
         total = None if end is None else max(0, end - self.start)
         chunks = chunks_ahead(stream, self.start + self.taken, end, plan.every, self.start)
@@ -150,7 +151,7 @@ class _Run:
                 if not self.stopped and self.marked != self.taken:
                     self._mark()
             except BaseException:  # an interrupt, a bad row, a failing source: everything before it is kept
-                if not self.in_callback:
+                if not (self.in_callback or self.foreign):
                     self._save()
                 if self.saved[0] >= 0:
                     kept = f"{self.saved[0]:,} samples are kept in {plan.checkpoint}"
@@ -199,6 +200,7 @@ class _Run:
         with deferred_interrupts():
             self.start = reached.start
             self.model.restore(loaded)
+            self.expected = loaded.state
             self.place = (reached.taken, 0, None, 0)
             self.saved = (reached.taken, reached.called_back)
             self.marked = reached.taken if reached.called_back else -1
@@ -217,6 +219,9 @@ class _Run:
         except BadRow as bad:
             self._learn_around(chunk, bad)
             return
+        except learner.ChangedMeanwhile:
+            self.foreign, self.place = True, (*self.place[:2], None, 0)
+            raise
         begin, skipped, _, _ = self.place
         room = 3 - len(self.first_skipped)
         self.first_skipped += [bad.later(self.start + begin) for bad in chunk.bad[:room]]
@@ -227,6 +232,8 @@ class _Run:
         if not len(x):
             return
         state, names = self.model.state(), self.stream.feature_names
+        if state is not self.expected:
+            raise learner.ChangedMeanwhile
         before = state
         if state is None:
             state = self.model.new_state(x, None if names is None else tuple(names))
@@ -242,7 +249,7 @@ class _Run:
                 f"{settings.width_learning_rate!r}): use a stream that has them, such as Neighbourhoods."
             )
         states = learner.advance(state, as_numbers(x), widths, settings)
-        learner.commit(partial(self.model.exchange, before), self.model.follow(states))
+        self.expected = learner.commit(partial(self.model.exchange, before), self.model.follow(states))
 
     def _learn_around(self, chunk: Chunk, bad: BadRow) -> None:
         """Learn from a chunk with rows that were read, but cannot be learned from."""
@@ -265,9 +272,9 @@ class _Run:
         """Count skipped rows in the model, once there is one."""
         with deferred_interrupts():
             state = self.model.state()
-            if state is not None and self.skipped > self.counted:
-                skipped = state.skipped + self.skipped - self.counted
-                self.model.exchange(state, replace(state, skipped=skipped))
+            if state is not None and not self.foreign and self.skipped > self.counted:
+                self.expected = replace(state, skipped=state.skipped + self.skipped - self.counted)
+                self.model.exchange(state, self.expected)
                 self.counted = self.skipped
 
     def _is_due(self) -> bool:
@@ -282,6 +289,7 @@ class _Run:
             self.in_callback = True
             answer = self.plan.callback(self.taken)
             stop = isinstance(answer, bool | np.bool_) and bool(answer)
+        self.expected = self.model.state()
         self.marked, self.in_callback, self.stopped = self.taken, False, stop
         self._save()
 

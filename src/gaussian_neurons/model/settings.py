@@ -14,7 +14,7 @@ from gaussian_neurons.learning.backends import Learn, is_function_name, resolved
 Array = NDArray[np.float64]
 
 INITS = ("uniform", "samples", "spread")
-MOST_NEURONS = 1 << 20
+MAX_NEURONS = 1 << 20
 MOST_EVERY = 1 << 31  # samples between two repulsions
 
 
@@ -68,8 +68,8 @@ def checked(
 ) -> Settings:
     """Settings for samples of `n_features` columns, or a ValueError that says what is wrong."""
     count = whole_number("n_neurons", n_neurons)
-    if count > MOST_NEURONS:
-        raise ValueError(f"n_neurons must be at most {MOST_NEURONS}, got {count}.")
+    if count > MAX_NEURONS:
+        raise ValueError(f"n_neurons must be at most {MAX_NEURONS}, got {count}.")
     learns_widths = number("width_learning_rate", width_learning_rate, least=0.0, most=1.0)
     if isinstance(init, str) and init == "auto":
         init = "spread" if isinstance(width, str) and learns_widths == 0 else "uniform"

@@ -31,8 +31,7 @@ def chunks_ahead(
 
     if not stream.in_a_thread:
         while end is None or first < end:
-            with stream.lock:
-                chunk = stream.draw(first, chunk_size(first))
+            chunk = stream.drawn(first, chunk_size(first))
             if not chunk.taken:
                 return
             yield chunk
@@ -63,7 +62,6 @@ class _Prefetcher:
         self.stream = stream
         self.requests: SimpleQueue[tuple[int, int] | None] = SimpleQueue()  # first row, count; None: stop
         self._results: SimpleQueue[Chunk | BaseException] = SimpleQueue()
-
         self._thread = threading.Thread(target=self._work, name="stream", daemon=True)
 
     def start(self) -> None:
@@ -77,9 +75,7 @@ class _Prefetcher:
     def _work(self) -> None:
         while (request := self.requests.get()) is not None:
             try:
-                with self.stream.lock:
-                    chunk = self.stream.draw(*request)
-                self._results.put(chunk)
+                self._results.put(self.stream.drawn(*request))
             except BaseException as error:  # raised again in the thread that waits for the chunk
                 self._results.put(error)
 

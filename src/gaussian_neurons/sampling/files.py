@@ -22,6 +22,7 @@ Array = NDArray[Any]
 BLOCK = 1 << 20  # bytes of text read at a time
 LONGEST_LINE = 1 << 24  # bytes; a longer line is not text
 ROWS_AT_ONCE = 1 << 14
+SHOWN = 200  # characters of an error of NumPy
 SUFFIXES = {
     ".csv": "csv",
     ".tsv": "csv",
@@ -124,15 +125,17 @@ class Npy:
         try:
             with open(path, "rb") as file:
                 if file.read(4) == b"PK\x03\x04":
-                    raise ValueError("it holds several arrays, NPZ: save the one to use as NPY")
+                    raise ValueError("it is an NPZ file of several arrays; save one of them as NPY")
                 file.seek(0)
                 shape, fortran_order, dtype = NPY_VERSIONS[np.lib.format.read_magic(file)](file)
                 offset, size = file.tell(), os.fstat(file.fileno()).st_size
             needed = offset + math.prod(shape) * dtype.itemsize
             if min(shape, default=0) < 0 or size < needed:
-                raise ValueError(f"its header says {needed} bytes, but it has {size}")
+                raise ValueError(f"its header requires {needed} bytes, the file has {size}")
+        except OSError:
+            raise
         except Exception as error:  # NumPy parses the header as Python: damage can cause any error
-            reason = str(error) or type(error).__name__
+            reason = str(error)[:SHOWN] or type(error).__name__  # some quote the whole header
             raise ValueError(f"{str(path)!r} cannot be read as an NPY file ({reason}).") from error
         return cls(shape, dtype, fortran_order, offset)
 
@@ -192,11 +195,17 @@ class NpyRows(Stream):
     def _fill(self, out: Array, at: int) -> int:
         """Read numbers from the one with index `at` on into an array; returns how many there were."""
         size = self._npy.dtype.itemsize
-        self._file.seek(self._npy.offset + at * size)
-        left = out.reshape(-1).view(np.uint8).data
-        while len(left) and (read := self._file.readinto(left)):
+        begin, left = self._npy.offset + at * size, out.reshape(-1).view(np.uint8).data
+        while len(left) and (read := self._read_at(left, begin + out.nbytes - len(left))):
             left = left[read:]
         return (out.nbytes - len(left)) // size
+
+    def _read_at(self, out: memoryview, position: int) -> int:
+        """Read bytes; forked processes share a file, so its own position is not used if possible."""
+        if hasattr(os, "preadv"):
+            return os.preadv(self._file.fileno(), [out], position)
+        self._file.seek(position)
+        return self._file.readinto(out) or 0
 
     def describe(self) -> Mapping[str, Any]:  # noqa: D102
         columns = {

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from gaussian_neurons.base import tables
 from gaussian_neurons.base.bad_rows import BadRow
+from gaussian_neurons.base.memory_maps import require_whole
 from gaussian_neurons.sampling.rows import Rows
 from gaussian_neurons.sampling.stream import Chunk, Stream, concatenated, in_precision
 
@@ -79,6 +80,8 @@ class Iterated(Stream):
         while True:
             for k in range(read, len(items)):
                 rows += self._chunk_at(k).taken
+            if rows == start:
+                items.clear()  # a source that gives empty items while it waits
             read = len(items)
             enough = rows - first >= (count if self.n_features else max(count, 1))
             if enough or (rows > first and time.monotonic() - begin > SECONDS) or not self._fetch():
@@ -155,7 +158,7 @@ class Iterated(Stream):
         chunk: Chunk = items[k]
         return chunk
 
-    def _chunk_of(self, item: Any) -> Chunk:
+    def _chunk_of(self, item: Any, is_row: bool = False) -> Chunk:
         """An item as a chunk. It is copied, because the source may reuse the memory for the next item."""
         widths = None
         if isinstance(item, tuple) and len(item) == 2 and _is_row_or_chunk(item[0]):
@@ -164,11 +167,11 @@ class Iterated(Stream):
             x, names = self._read(item)
             tables.require_unmasked("sample_width", widths)
             own = None if widths is None else np.atleast_1d(np.array(widths, np.float64))
-        except _Refused as refused:
-            rows = len(item) if tables.is_frame(item) else 1
+        except _WrongColumns as refused:
+            rows = len(item) if tables.is_frame(item) and hasattr(item, "__len__") else 1
             return self._bad_rows(rows, f"row {{row}}: {refused}")
         except Exception:  # an item of any type may raise anything when it is converted
-            return self._chunk_of_mixed_rows(item, widths)
+            return self._bad_row(item) if is_row else self._chunk_of_mixed_rows(item, widths)
         if x.ndim == 1 and not len(x):
             return self._bad_rows(0, "")
         if x.ndim not in (1, 2):
@@ -196,59 +199,67 @@ class Iterated(Stream):
 
     def _read(self, item: Any) -> tuple[Array, tuple[Any, ...] | None]:
         """The numbers of an item, (D,) or (n, D), in the order of the columns, and their names."""
-        is_frame = tables.is_frame(item)
-        named = None if is_frame else _named_values(item)
         decided, known = self.n_features is not None, self._names
-        if named is None and not is_frame:
+        if tables.is_frame(item):
+            try:
+                x, names = tables.read(item)
+            except tables.NotNumeric:
+                raise
+            except (TypeError, ValueError) as error:
+                raise _WrongColumns(str(error)) from None
+            if decided and names != known:
+                raise _WrongColumns(f"its columns are {_listed(names)}, expected {_listed(known)}.")
+            return x, names
+        named = _named_values(item)
+        if named is None:
+            if isinstance(item, np.ndarray):
+                require_whole(item)
+            elif isinstance(item, Sequence) and not isinstance(item, list | tuple | str | bytes):
+                item = list(item)
             try:
                 tables.require_unmasked("it", item)
             except ValueError as masked:
-                raise _Refused(str(masked)) if np.ndim(item) == 1 else masked from None
+                raise _WrongColumns(str(masked)) if np.ndim(item) == 1 else masked from None
             if decided and known is not None:
-                raise _Refused(f"it has no names, but the rows before it have: {_listed(known)}.")
+                raise _WrongColumns(f"it has no column names, but earlier rows have: {_listed(known)}.")
             return tables.as_numbers(np.asarray(item)), None
         if decided and known is None:
-            raise _Refused("it has names, but the rows before it have none.")
-        if named is None:
-            try:
-                x, names = tables.read(item)
-            except tables.NoNumbers:
-                raise
-            except (TypeError, ValueError) as error:
-                raise _Refused(str(error)) from None
-            if decided and names != known:
-                raise _Refused(f"its columns are {_listed(names or ())}, expected {_listed(known or ())}.")
-            return x, names
+            raise _WrongColumns("it has column names, but earlier rows have none.")
         names = tuple(named) if known is None else known
         missing = [name for name in names if name not in named]
         if missing:
-            raise _Refused(f"it has no value for {_listed(missing)}.")
+            raise _WrongColumns(f"it has no value for {_listed(missing)}.")
         values = [named[name] for name in names]
         for name, value in zip(names, values, strict=True):
             if isinstance(value, tables.Masked) and np.ma.is_masked(value):
-                raise _Refused(f"{name!r} has a masked entry. Fill such entries or drop their rows first.")
+                raise _WrongColumns(f"{name!r} has a masked entry. Fill it or drop the row first.")
         return tables.as_numbers(np.asarray(values)).T, names
 
     def _chunk_of_mixed_rows(self, item: Any, widths: Any) -> Chunk:
         """A chunk with some invalid rows, converted row by row; or one invalid row."""
-        if tables.is_frame(item):  # with text in it
+        if tables.is_frame(item) and hasattr(item, "__array__"):  # with text in it
             item = [dict(zip(tables.names_of(item), row, strict=True)) for row in np.asarray(item, object)]
         elif getattr(item, "ndim", None) == 2 and not isinstance(item, np.ma.MaskedArray):
-            item = np.asarray(item, object)
+            objects = np.asarray(item, object)
+            item = objects if objects.ndim == 2 else item  # a sparse matrix becomes a single object
         rows = list(item) if isinstance(item, Sequence | np.ndarray) and not isinstance(item, str) else []
         if not any(_is_row_or_chunk(row) for row in rows):
-            return self._bad_rows(1, f"row {{row}} holds no numbers: {repr(item)[:80]}; {EXPECTED}.")
+            return self._bad_row(item)
         if widths is None:
-            return concatenated([self._chunk_of(row) for row in rows])
-        if np.ndim(widths) != 1 or len(widths) != len(rows):
+            return concatenated([self._chunk_of(row, is_row=True) for row in rows])
+        if not isinstance(widths, Sequence | np.ndarray) or len(widths) != len(rows):
             return self._bad_rows(len(rows), f"row {{row}} must have one width for each row: {EXPECTED}.")
-        return concatenated([self._chunk_of((row, width)) for row, width in zip(rows, widths, strict=True)])
+        pairs = zip(rows, widths, strict=True)
+        return concatenated([self._chunk_of(pair, is_row=True) for pair in pairs])
+
+    def _bad_row(self, item: Any) -> Chunk:
+        return self._bad_rows(1, f"row {{row}} holds no numbers: {repr(item)[:80]}; {EXPECTED}.")
 
     def _bad_rows(self, rows: int, text: str) -> Chunk:
         return Chunk(np.empty((0, self.n_features or 0)), None, tuple(BadRow(r, text) for r in range(rows)))
 
 
-class _Refused(ValueError):
+class _WrongColumns(ValueError):
     """An item whose columns are not those of the stream."""
 
 
@@ -261,15 +272,23 @@ def _named_values(item: Any) -> Mapping[Any, Any] | None:
     if isinstance(item, Mapping):
         return item
     if getattr(item, "ndim", None) == 1 and hasattr(item, "to_dict") and hasattr(item, "index"):  # pandas
-        values: Mapping[Any, Any] = item.to_dict()
-        return values if all(isinstance(name, str) for name in values) else None
+        if not all(isinstance(name, str) for name in item.index):
+            return None
+        return _by_name(list(item.index), item)
     if callable(getattr(item, "keys", None)):  # sqlite3.Row
-        return {name: item[name] for name in item.keys()}  # noqa: SIM118
+        names = list(item.keys())
+        return _by_name(names, [item[name] for name in names])
     return None
 
 
-def _listed(names: Iterable[Any]) -> str:
-    return ", ".join(repr(name) for name in names)
+def _by_name(names: list[Any], values: Iterable[Any]) -> Mapping[Any, Any]:
+    if len(set(names)) < len(names):
+        raise _WrongColumns(f"it has several values of one name: {_listed(names)}.")
+    return dict(zip(names, values, strict=True))
+
+
+def _listed(names: Iterable[Any] | None) -> str:
+    return "without names" if names is None else ", ".join(map(repr, names))
 
 
 def _is_row_or_chunk(value: Any) -> bool:

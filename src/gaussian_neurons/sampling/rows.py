@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from gaussian_neurons.base import tables
 from gaussian_neurons.base.checks import checked_sample_widths, checked_seed, whole_number
-from gaussian_neurons.base.memory_maps import mapping_of, release, require_whole
+from gaussian_neurons.base.memory_maps import release, require_whole
 from gaussian_neurons.sampling import native
 from gaussian_neurons.sampling.reference import SHUFFLE
 from gaussian_neurons.sampling.stream import Chunk, Stream, fingerprint
@@ -75,7 +75,7 @@ class Rows(Stream):
             at = self._orders(int(passes[0]), int(passes[-1]))[passes - passes[0], at]
         require_whole(self._x)
         x = self._x[at]
-        release(mapping_of(self._x))
+        release(self._x)
         return Chunk(x, None if self._widths is None else self._widths[at])
 
     def describe(self) -> Mapping[str, Any]:  # noqa: D102

@@ -1,6 +1,7 @@
 """Streams: samples in a fixed order that can be read from any position."""
 
 import hashlib
+import os
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -12,6 +13,8 @@ from numpy.typing import NDArray
 
 from gaussian_neurons.base.bad_rows import BadRow
 from gaussian_neurons.base.checks import whole_number
+from gaussian_neurons.base.memory_maps import require_whole
+from gaussian_neurons.base.tables import require_unmasked
 
 Array = NDArray[Any]
 
@@ -75,6 +78,7 @@ def fingerprint(array: Array) -> str:
     rows = max(1, (1 << 20) // max(1, array[:1].nbytes))  # about 1 MiB in any memory order
     step = max(rows, len(array) // 256)
     for begin in range(0, len(array), step):
+        require_whole(array)
         digest.update(np.ascontiguousarray(array[begin : begin + rows]).tobytes())
     return digest.hexdigest()
 
@@ -95,19 +99,33 @@ class Stream(ABC):
 
     def __getstate__(self) -> dict[str, Any]:
         """The state of a copy or a pickle: everything but the lock."""
-        return {name: value for name, value in vars(self).items() if name != "_lock"}
+        return {name: value for name, value in vars(self).items() if not name.startswith("_lock")}
 
     def expect(self, names: Sequence[str]) -> None:  # noqa: B027  (most streams have columns of their own)
-        """Prefer these columns, those of the model that will learn, if the rows have names but no order."""
+        """Use the column order of the model that will learn if the rows have names but no order."""
 
     @property
     def lock(self) -> Any:
         """Held while samples are drawn: several threads may use a stream, but only one at a time draws."""
-        return vars(self).setdefault("_lock", threading.RLock())  # a subclass need not call __init__
+        # A subclass need not call __init__, and a thread may have held the lock when this process was forked.
+        return vars(self).setdefault(f"_lock{os.getpid()}", threading.RLock())
 
     @abstractmethod
     def draw(self, first: int, count: int) -> Chunk:
         """Samples first, first + 1, ...: at most `count`, and none at the end of the stream."""
+
+    def drawn(self, first: int, count: int) -> Chunk:
+        """What `draw` gives, one thread at a time; a TypeError if that is not a chunk of rows."""
+        with self.lock:
+            chunk = self.draw(first, count)
+        x = getattr(chunk, "x", None)
+        if not isinstance(chunk, Chunk) or not isinstance(x, np.ndarray) or x.ndim != 2:
+            got = type(chunk).__name__ if x is None else f"a Chunk of {type(x).__name__} {np.shape(x)}"
+            raise TypeError(f"draw of {type(self).__name__} must give a Chunk of an array (n, D), got {got}.")
+        require_unmasked("a chunk", x)
+        if len(x) and not x.shape[1]:
+            raise ValueError(f"{type(self).__name__} gives rows without columns.")
+        return chunk if chunk.taken <= count else chunk.cut(count)[0]
 
     def describe(self) -> Mapping[str, Any]:
         """The facts that determine the samples, as JSON values. Equal descriptions mean equal samples."""
@@ -123,8 +141,7 @@ class Stream(ABC):
         parts: list[Chunk] = []
         taken = 0
         while True:
-            with self.lock:
-                chunk = self.draw(self.position + taken, wanted - taken)
+            chunk = self.drawn(self.position + taken, wanted - taken)
             if chunk.bad:
                 raise chunk.bad[0].later(self.position + taken)
             parts.append(chunk)
@@ -154,6 +171,7 @@ class Forward(Stream):
     _at: int | None = None  # the next row, or None before `_begin`
     _rest: Chunk | None = None  # read, but not drawn yet
     _last: tuple[int, Chunk] | None = None  # the chunk drawn last, and its first row
+    _process: int = 0  # that opened the file: after a fork, both would move one position in it
 
     def __getstate__(self) -> dict[str, Any]:
         return super().__getstate__() | {"_at": None, "_rest": None, "_last": None}
@@ -167,6 +185,8 @@ class Forward(Stream):
         """The next rows, or None at the end."""
 
     def draw(self, first: int, count: int) -> Chunk:  # noqa: D102
+        if self._process != os.getpid():
+            self._process, self._at, self._rest, self._last = os.getpid(), None, None, None
         try:
             self._go_to(first)
             drawn = self._take(count)
