@@ -407,3 +407,21 @@ def test_a_threshold_with_samples_out_of_reach_is_a_number():
     assert model.n_clusters_ == 1
     assert not np.isnan([model.novelty_threshold(part) for part in (0.0, 0.25, 0.49995, 0.5, 1.0)]).any()
     assert model.is_novel(X[[0, -1]], 0.25).tolist() == [False, False]
+
+
+def test_a_failed_call_leaves_a_generator_of_the_caller_as_it_was():
+    X, bad = np.random.default_rng(0).random((50, 2)), np.full((3, 2), np.nan)
+    given = {"n_neurons": 4, "width": 0.1, "domain": (0, 1)}
+    expected = GaussianNeurons(**given, random_state=np.random.RandomState(0)).partial_fit(X)
+    model = GaussianNeurons(**given, random_state=np.random.RandomState(0))
+    with pytest.raises(ValueError, match="NaN"):
+        model.partial_fit(bad)
+    np.testing.assert_array_equal(model.partial_fit(X).centers_, expected.centers_)
+    skipping = GaussianNeurons(**given, random_state=np.random.RandomState(0))
+    with pytest.warns(UserWarning, match="skipped"):
+        skipping.learn(np.concatenate([bad, X]), on_bad="skip")
+    np.testing.assert_array_equal(skipping.centers_, expected.centers_)
+    shared = np.random.RandomState(0)
+    first, second = (GaussianNeurons(**given, random_state=shared).partial_fit(X) for _ in range(2))
+    np.testing.assert_array_equal(first.centers_, expected.centers_)
+    assert (first.centers_ != second.centers_).any()

@@ -161,3 +161,43 @@ def test_a_link_in_place_of_the_lock_file_is_not_followed(tmp_path):
     with locked(tmp_path / "run"):
         pass
     assert (tmp_path / "precious").read_text() == "text"
+
+
+def test_names_as_long_as_the_system_allows_can_be_written(tmp_path):
+    for name in ("n" * 255, "ü" * 127):
+        with files.locked(tmp_path / name):
+            files.replace_file(tmp_path / name, b"new")
+        assert (tmp_path / name).read_bytes() == b"new"
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_a_forked_process_leaves_the_lock_of_its_parent(tmp_path):
+    script = f"""
+import os, sys
+from gaussian_neurons.base import files
+
+with files.locked({str(tmp_path / "run")!r}):
+    child = os.fork()
+    if not child:
+        sys.exit()
+    os.waitpid(child, 0)
+    assert os.path.exists({str(tmp_path / ".run.lock")!r})
+"""
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=100)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_lock_file_that_cannot_be_written_is_respected(tmp_path, monkeypatch):
+    """It may belong to another user."""
+    monkeypatch.setattr(files, "LOCK_TIMEOUT", 0.0)
+    opened = files._opened
+
+    def forbidden(path, mode="r+b", flags=0):
+        if mode == "r+b":
+            raise PermissionError(13, "not yours", str(path))
+        return opened(path, mode, flags)
+
+    with files.locked(tmp_path / "run"):
+        monkeypatch.setattr(files, "_opened", forbidden)
+        with pytest.raises(BlockingIOError, match="in use by another run"), files.locked(tmp_path / "run"):
+            pass

@@ -2,7 +2,7 @@
 
 import sqlite3
 import warnings
-from collections import namedtuple
+from collections import deque, namedtuple
 
 import numpy as np
 import pandas as pd
@@ -288,3 +288,50 @@ def test_rows_without_names_for_a_model_with_names_are_matched_by_position_with_
     plain = GaussianNeurons(2, width=1.0).partial_fit(WHOLE)
     with pytest.warns(UserWarning, match="without names"):
         plain.learn(pd.DataFrame(COLUMNS))
+
+
+class MaskedVariable:
+    """As of a library whose arrays are masked."""
+
+    def __array__(self, dtype=None, copy=None):
+        return np.ma.array(WHOLE, mask=[[0, 0], [0, 1], [0, 0]])
+
+
+def test_masked_entries_in_other_containers_are_refused():
+    hidden = np.ma.array([2.0, 5.0], mask=[0, 1])
+    for given in (MaskedVariable(), deque([hidden])):
+        with pytest.raises(ValueError, match="masked entry"):
+            GaussianNeurons(2).partial_fit(given)
+    with pytest.raises(ValueError, match="masked entry"):
+        GaussianNeurons(2).learn([deque([np.array([1.0, 4.5]), hidden])])
+
+
+def test_rows_with_a_name_twice_are_refused():
+    base = sqlite3.connect(":memory:")
+    base.row_factory = sqlite3.Row
+    twice = base.execute("select 1.0 as a, 2.0 as a").fetchone()
+    for row in (twice, pd.Series([1.0, 2.0], index=["a", "a"])):
+        with pytest.raises(ValueError, match="several values of one name: 'a', 'a'"):
+            GaussianNeurons(2).learn([row])
+
+
+@pytest.mark.parametrize("kind", ["categories", "times"])
+def test_columns_without_numbers_are_refused_in_an_iterable_as_well(kind):
+    with pytest.raises(ValueError, match="these columns do not"):
+        GaussianNeurons(2).learn([REFUSED[kind][0]])
+
+
+def test_numbers_as_text_are_refused():
+    for table in (
+        pl.DataFrame({"a": ["1", "2"]}),
+        pa.table({"a": ["1", "2"]}),
+        pd.DataFrame({"a": ["1", "2"]}),
+    ):
+        with pytest.raises(ValueError, match="these columns do not: a"):
+            GaussianNeurons(2).partial_fit(table)
+
+
+def test_other_items_that_are_no_rows_are_named():
+    for item in (scipy.sparse.csr_array(np.eye(3)), [[[["x"]]]]):
+        with pytest.raises(ValueError, match="row 0 (holds no numbers|has shape)"):
+            GaussianNeurons(2).learn([item])

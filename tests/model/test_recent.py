@@ -111,3 +111,21 @@ def test_a_restored_value_is_the_same_and_continues_alike(monkeypatch, received)
     for count in (1, 3, 20):
         more = numbered(received, count)
         assert_holds(restored.extended(*more), *numbered(0, received + count))
+
+
+def test_two_threads_that_append_to_one_value_write_to_different_rows():
+    """The second one begins while NumPy copies the rows of the first."""
+    shared = Recent.empty(1, np.float64, window=10).extended(np.zeros((3, 1)), None)
+    siblings = []
+
+    class Slow:
+        def __len__(self):
+            return 2
+
+        def __array__(self, dtype=None, copy=None):
+            siblings.append(shared.extended(np.full((2, 1), 2.0), None))
+            return np.full((2, 1), 1.0)
+
+    first = shared.extended(Slow(), None)
+    assert first.samples.ravel().tolist() == [0, 0, 0, 1, 1]
+    assert siblings[0].samples.ravel().tolist() == [0, 0, 0, 2, 2]

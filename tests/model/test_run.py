@@ -18,7 +18,7 @@ from gaussian_neurons import GaussianNeurons
 from gaussian_neurons.base import progress
 from gaussian_neurons.base.bad_rows import BadRow
 from gaussian_neurons.datasets.synthetic import Mixture
-from gaussian_neurons.sampling import Iterated, Neighbourhoods, Patches, Rows, rows_from_file
+from gaussian_neurons.sampling import Chunk, Iterated, Neighbourhoods, Patches, Rows, Stream, rows_from_file
 from tests.runs import IMAGES, X, model_of, same
 
 # ---- the same as partial_fit ------------------------------------------------------------------------
@@ -433,3 +433,78 @@ def test_a_callback_may_read_ahead_in_a_generator():
     stream = Iterated(iter(X[:3000]))
     found = model_of().learn(stream, every=1000, callback=lambda _, t: stream.read(5) is None)
     assert same(found, model_of().learn(X[:3000]))
+
+
+# ---- another thread changes the model -----------------------------------------------------------------
+
+
+def test_a_run_ends_if_the_model_is_changed_from_elsewhere(tmp_path):
+    """Rows of the other call are not counted as rows of the stream, nor written to the checkpoint."""
+    model = model_of()
+
+    class Meddling(Rows):
+        in_a_thread = False
+
+        def draw(self, first, count):
+            if first == 1000:
+                model.partial_fit(X[:7])
+            return super().draw(first, count)
+
+    stream = Meddling(X, passes=1)
+    with pytest.raises(RuntimeError, match="another thread changed the model"):
+        model.learn(stream, checkpoint=tmp_path / "run", every=500)
+    assert stream.position == 1000
+    assert model.n_samples_seen_ == 1007
+    assert same(GaussianNeurons.load(tmp_path / "run"), model_of().partial_fit(X[:1000]))
+
+
+def test_resuming_matches_mappings_by_name(tmp_path):
+    def rows(*names):
+        return Iterated([{name: row["ab".index(name)] for name in names} for row in X[:1500].tolist()])
+
+    model_of().learn(rows("b", "a"), 700, checkpoint=tmp_path / "run")
+    resumed = model_of().learn(rows("a", "b"), 1500, checkpoint=tmp_path / "run")
+    assert same(resumed, model_of().learn(rows("b", "a"), 1500))
+
+
+# ---- streams of the user ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("drawn", "says"),
+    [
+        (lambda n: np.zeros((n, 2)), "must give a Chunk of an array .* got ndarray"),
+        (lambda n: None, "got NoneType"),
+        (lambda n: Chunk(np.zeros(n)), r"got a Chunk of ndarray \(100,\)"),
+        (lambda n: Chunk([[0.0, 0.0]]), "got a Chunk of list"),
+        (lambda n: Chunk(np.zeros((n, 0))), "rows without columns"),
+        (lambda n: Chunk(np.ma.masked_equal(np.eye(n), 0)), "masked entry at row 0, column 1"),
+    ],
+)
+def test_a_stream_that_draws_something_else_is_named(drawn, says):
+    class Wrong(Stream):
+        def draw(self, first, count):
+            return drawn(count)
+
+    for use in (lambda: Wrong().read(100), lambda: model_of().learn(Wrong(), 100)):
+        with pytest.raises((TypeError, ValueError), match=says):
+            use()
+
+
+def test_a_stream_that_draws_too_many_rows_is_cut():
+    class Generous(Stream):
+        def draw(self, first, count):
+            return Chunk(X[first : first + count + 7])
+
+    assert same(model_of().learn(Generous(), 1000), model_of().learn(X[:1000]))
+
+
+def test_a_description_that_is_not_json_is_refused_at_once(tmp_path):
+    class Odd(Rows):
+        def describe(self):
+            return {"width": float("nan")}
+
+    model = model_of()
+    with pytest.raises(ValueError, match="not described by JSON values"):
+        model.learn(Odd(X), 1000, checkpoint=tmp_path / "run")
+    assert model._state is None

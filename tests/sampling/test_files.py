@@ -7,6 +7,8 @@ import io
 import json
 import os
 import pickle
+import subprocess
+import sys
 import tracemalloc
 from contextlib import suppress
 
@@ -559,3 +561,34 @@ def test_binary_formats_cannot_be_read_from_pipes(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(ModuleNotFoundError, match=r"pip install 'gaussian-neurons\[files\]'"):
         rows_from_pipe(io.BytesIO(b"1"))
+
+
+@pytest.mark.parametrize("kind", ["npy", "csv", "parquet"])
+def test_a_stream_can_be_read_in_forked_processes(tmp_path, kind):
+    """They share the position in the file."""
+    script = f"""
+import os, sys
+import numpy as np
+from gaussian_neurons.sampling import rows_from_file
+
+stream = rows_from_file({str(tmp_path / kind)!r} + ".{kind}")
+expected = np.arange(60_000.0).reshape(-1, 2)
+stream.read(10)
+child = os.fork()
+for begin in range(10, 30_000, 997):
+    rows = stream.read(997)
+    if not np.array_equal(rows, expected[begin : begin + 997]):
+        os._exit(3)
+if not child:
+    os._exit(0)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    rows = np.arange(60_000.0).reshape(-1, 2)
+    path = tmp_path / f"{kind}.{kind}"
+    if kind == "npy":
+        np.save(path, rows)
+    elif kind == "csv":
+        np.savetxt(path, rows, delimiter=",")
+    else:
+        parquet.write_table(pa.table({"a": rows[:, 0], "b": rows[:, 1]}), path, row_group_size=3000)
+    assert subprocess.run([sys.executable, "-c", script], timeout=100).returncode == 0

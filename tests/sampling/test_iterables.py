@@ -4,6 +4,7 @@ import itertools
 import sqlite3
 import threading
 import time
+import tracemalloc
 from decimal import Decimal
 from types import SimpleNamespace
 
@@ -292,3 +293,14 @@ def test_as_stream():
         as_stream(np.zeros(5))
     with pytest.raises(ValueError, match=r"3 dimensions[.] For images, draw patches"):
         as_stream(np.zeros((6, 12, 12), np.uint8))
+
+
+def test_empty_items_are_not_kept():
+    """A source may give them while it waits for rows."""
+    stream = Iterated(itertools.chain(([] for _ in range(100_000)), [[1.0]]))
+    tracemalloc.start()
+    try:
+        assert stream.read(1).tolist() == [[1.0]]
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    finally:
+        tracemalloc.stop()
