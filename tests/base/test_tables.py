@@ -333,5 +333,5 @@ def test_numbers_as_text_are_refused():
 
 def test_other_items_that_are_no_rows_are_named():
     for item in (scipy.sparse.csr_array(np.eye(3)), [[[["x"]]]]):
-        with pytest.raises(ValueError, match="row 0 (holds no numbers|has shape)"):
+        with pytest.raises(ValueError, match=r"row 0 (holds no numbers|has shape)"):
             GaussianNeurons(2).learn([item])

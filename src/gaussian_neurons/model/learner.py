@@ -5,7 +5,7 @@ This module states and implements what a model guarantees. A state is a value, a
 - an error (a bad row, a neuron that diverges, no memory, a bug) leaves the model as it was;
 - an interrupt (Ctrl-C) leaves whole samples, and counts exactly those;
 - other threads read either the old or the new state, never a mixture. Of two threads that learn at once, the
-  second to finish gets an error, and nothing of its call is kept;
+  second to finish gets an error, and the rows that it was learning are not kept;
 - a file that is written from a state, and learned on, gives the same bits as learning without a break.
 """
 
