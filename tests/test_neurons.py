@@ -27,7 +27,7 @@ def model() -> GaussianNeurons:
 
 def contents(model: GaussianNeurons) -> dict[str, np.ndarray]:
     """Everything that a file would contain, except the parameters."""
-    arrays, facts = model_file.contents({}, model._state)
+    arrays, facts = model_file.contents(GaussianNeurons().get_params(), model._state)
     return arrays | {"facts": np.array(str(facts))}
 
 

@@ -243,7 +243,9 @@ def test_the_same_bits_are_learned_with_and_without_a_view(how, parameters, monk
         LEARN[how](watched)
     LEARN[how](alone)
     assert len(pictures) > 2
-    found, expected = (model_file.contents({}, model._state) for model in (watched, alone))
+    found, expected = (
+        model_file.contents(GaussianNeurons().get_params(), model._state) for model in (watched, alone)
+    )
     assert found.facts == expected.facts
     for name, values in expected.arrays.items():
         np.testing.assert_array_equal(found.arrays[name], values, err_msg=name)
