@@ -322,3 +322,19 @@ def test_error_in_the_prefetching_thread_is_raised():
 
     with pytest.raises(RuntimeError, match="broken"):
         list(chunks_ahead(Broken(), 0, 10, 10, 0))
+
+
+def test_a_stream_may_have_attributes_of_any_name():
+    class Own(Stream):
+        def __init__(self):
+            self.lock, self.drawn, self._lock_step = "mine", 0, 3
+
+        def draw(self, first, count):
+            self.drawn += count
+            return Chunk(np.zeros((count, 2)))
+
+    stream = Own()
+    assert len(stream.read(5)) == 5
+    again = copy.copy(stream)
+    assert (again.lock, again.drawn, again._lock_step, again.position) == ("mine", 5, 3, 5)
+    assert len(again.read(2)) == 2

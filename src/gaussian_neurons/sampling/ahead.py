@@ -31,7 +31,7 @@ def chunks_ahead(
 
     if not stream.in_a_thread:
         while end is None or first < end:
-            chunk = stream.drawn(first, chunk_size(first))
+            chunk = stream._drawn(first, chunk_size(first))
             if not chunk.taken:
                 return
             yield chunk
@@ -75,7 +75,7 @@ class _Prefetcher:
     def _work(self) -> None:
         while (request := self.requests.get()) is not None:
             try:
-                self._results.put(self.stream.drawn(*request))
+                self._results.put(self.stream._drawn(*request))
             except BaseException as error:  # raised again in the thread that waits for the chunk
                 self._results.put(error)
 

@@ -19,6 +19,7 @@ from gaussian_neurons.base.tables import require_unmasked
 Array = NDArray[Any]
 
 MOST_SAMPLES = 1 << 62
+LOCK = "_draw_lock_of_process_"  # attribute of a stream
 
 
 @dataclass(frozen=True)
@@ -99,24 +100,24 @@ class Stream(ABC):
 
     def __getstate__(self) -> dict[str, Any]:
         """The state of a copy or a pickle: everything but the lock."""
-        return {name: value for name, value in vars(self).items() if not name.startswith("_lock")}
+        return {name: value for name, value in vars(self).items() if not name.startswith(LOCK)}
 
     def expect(self, names: Sequence[str]) -> None:  # noqa: B027  (most streams have columns of their own)
         """Use the column order of the model that will learn if the rows have names but no order."""
 
     @property
-    def lock(self) -> Any:
+    def _draw_lock(self) -> Any:
         """Held while samples are drawn: several threads may use a stream, but only one at a time draws."""
         # A subclass need not call __init__, and a thread may have held the lock when this process was forked.
-        return vars(self).setdefault(f"_lock{os.getpid()}", threading.RLock())
+        return vars(self).setdefault(f"{LOCK}{os.getpid()}", threading.RLock())
 
     @abstractmethod
     def draw(self, first: int, count: int) -> Chunk:
         """Samples first, first + 1, ...: at most `count`, and none at the end of the stream."""
 
-    def drawn(self, first: int, count: int) -> Chunk:
+    def _drawn(self, first: int, count: int) -> Chunk:
         """What `draw` gives, one thread at a time; a TypeError if that is not a chunk of rows."""
-        with self.lock:
+        with self._draw_lock:
             chunk = self.draw(first, count)
         x = getattr(chunk, "x", None)
         if not isinstance(chunk, Chunk) or not isinstance(x, np.ndarray) or x.ndim != 2:
@@ -141,7 +142,7 @@ class Stream(ABC):
         parts: list[Chunk] = []
         taken = 0
         while True:
-            chunk = self.drawn(self.position + taken, wanted - taken)
+            chunk = self._drawn(self.position + taken, wanted - taken)
             if chunk.bad:
                 raise chunk.bad[0].later(self.position + taken)
             parts.append(chunk)
