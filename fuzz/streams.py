@@ -96,10 +96,10 @@ def reading(kind: str, seed: int, rows: int, steps: list[tuple[str, int]]) -> No
     that moves on leaves its original where it is.
     """
     with folder() as place:
-        x, widths = _parts(STREAMS[kind](place, seed, rows).read(3 * MOST))
+        x, widths = _parts(STREAMS[kind](place, seed, rows).read(4 * MOST))
         stream = STREAMS[kind](place, seed, rows)
         described, length = json.dumps(stream.describe()), stream.length
-        assert length is None or length == len(x) or length > 3 * MOST, "length is wrong"
+        assert length is None or length == len(x) or length > 4 * MOST, "length is wrong"
         at, originals = 0, []
         for what, n in steps:
             if what == "seek":
@@ -115,7 +115,7 @@ def reading(kind: str, seed: int, rows: int, steps: list[tuple[str, int]]) -> No
                 got, own = _parts(stream.read(n))
                 assert np.array_equal(got, x[at : at + n]) or not n, f"other rows at {at}"
                 assert own is None or np.array_equal(own, widths[at : at + n]), f"other widths at {at}"
-                at = min(at + n, len(x)) if len(x) < 3 * MOST else at + n
+                at = min(at + n, len(x)) if len(x) < 4 * MOST else at + n
                 if at > 2 * MOST:
                     stream.seek(0)
                     at = 0

@@ -83,6 +83,7 @@ def test_invalid_rows_are_reported():
     chunk = Iterated(items).draw(0, 100)
     assert chunk.x.tolist() == [[1, 2], [3, 4], [7, 8]]
     assert len(Iterated([np.empty((2, 0))]).draw(0, 9).bad) == 2
+    assert len(Iterated([([1.0, 2.0], 1j), ([1.0, 2.0], "3")]).draw(0, 9).bad) == 2  # widths
     assert [bad.row for bad in chunk.bad] == [1, 2, 3, 4, 6]
     assert "row 1 has 3 numbers, expected 2" in str(chunk.bad[0])
     assert "row 2 holds no numbers: 'text'" in str(chunk.bad[1])

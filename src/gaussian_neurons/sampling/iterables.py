@@ -166,7 +166,9 @@ class Iterated(Stream):
         try:
             x, names = self._read(item)
             tables.require_unmasked("sample_width", widths)
-            own = None if widths is None else np.atleast_1d(np.array(widths, np.float64))
+            own = None
+            if widths is not None:
+                own = np.atleast_1d(tables.as_numbers(np.asarray(widths))).astype(np.float64)
         except _WrongColumns as refused:
             rows = len(item) if tables.is_frame(item) and hasattr(item, "__len__") else 1
             return self._bad_rows(rows, f"row {{row}}: {refused}")
