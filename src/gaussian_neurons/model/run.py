@@ -97,7 +97,7 @@ class _Run:
         self.model, self.stream, self.plan = model, stream, plan
         self.start = stream.position
         self.expected = model.state()  # unless another thread changes it
-        self.foreign = False  # whether another thread has
+        self.changed_elsewhere = False  # whether another thread has changed it
         # Rows taken and skipped before the chunk that is being learned, that chunk, and what the model had
         # received before it. Assigned as one tuple, so that `taken` and `skipped` are right at any interrupt.
         self.place: tuple[int, int, Chunk | None, int] = (0, 0, None, 0)
@@ -151,7 +151,7 @@ class _Run:
                 if not self.stopped and self.marked != self.taken:
                     self._mark()
             except BaseException:  # an interrupt, a bad row, a failing source: everything before it is kept
-                if not (self.in_callback or self.foreign):
+                if not (self.in_callback or self.changed_elsewhere):
                     self._save()
                 if self.saved[0] >= 0:
                     kept = f"{self.saved[0]:,} samples are kept in {plan.checkpoint}"
@@ -220,7 +220,7 @@ class _Run:
             self._learn_around(chunk, bad)
             return
         except learner.ChangedMeanwhile:
-            self.foreign, self.place = True, (*self.place[:2], None, 0)
+            self.changed_elsewhere, self.place = True, (*self.place[:2], None, 0)
             raise
         begin, skipped, _, _ = self.place
         room = 3 - len(self.first_skipped)
@@ -272,7 +272,7 @@ class _Run:
         """Count skipped rows in the model, once there is one."""
         with deferred_interrupts():
             state = self.model.state()
-            if state is not None and not self.foreign and self.skipped > self.counted:
+            if state is not None and not self.changed_elsewhere and self.skipped > self.counted:
                 self.expected = replace(state, skipped=state.skipped + self.skipped - self.counted)
                 self.model.exchange(state, self.expected)
                 self.counted = self.skipped
