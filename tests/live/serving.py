@@ -107,6 +107,7 @@ class Tab:
             **({} if sock is None else {"sock": sock}),
         )
         self.socket = self._opened.__enter__()
+        self.generation = None  # of the last scene
         if greet:
             self.send("hello", **hello)
 
@@ -132,6 +133,10 @@ class Tab:
             else:
                 facts, arrays = decoded(data)
                 message = {"type": facts["kind"], **facts, **arrays}
+            if message["type"] == "scene":
+                self.generation = message["generation"]
+            elif message["type"] == "frame" and message["generation"] != self.generation:
+                continue  # of an earlier trial: events are sent before a waiting frame
             if message["type"] in kinds and where(message):
                 return message
         raise AssertionError(f"no message of {kinds}")
