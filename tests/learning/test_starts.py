@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gaussian_neurons.learning.starts import means, spread
+from gaussian_neurons.learning.starts import means, means_of, spread
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -17,6 +17,13 @@ def test_an_outlier_is_rarely_drawn():
     rows = np.repeat([[0.0], [1.0], [1000.0]], [100, 100, 1], axis=0)
     drawn = [spread(rows, 2, 1.0, np.random.default_rng(seed)).tolist() for seed in range(50)]
     assert sum(200 in both for both in drawn) < 5
+
+
+def test_means_of_numbers_whose_sum_overflows():
+    rows = np.array([[1e308, 1.0], [1e308, 3.0], [-1e308, 0.0]])
+    found, size = means_of(rows, np.array([0, 0, 2]), 3)
+    np.testing.assert_allclose(found, [[1e308, 2.0], [0.0, 0.0], [-1e308, 0.0]])
+    assert size.tolist() == [2, 0, 1]
 
 
 def test_a_center_without_rows_stays():

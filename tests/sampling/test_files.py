@@ -10,6 +10,7 @@ import pickle
 import subprocess
 import sys
 import tracemalloc
+import warnings
 from contextlib import suppress
 
 import numpy as np
@@ -424,6 +425,22 @@ def test_any_damage_of_an_npy_header_is_a_value_error(tmp_path):
         (tmp_path / "rows.npy").write_bytes(changed)
         with suppress(ValueError):
             rows_from_file(tmp_path / "rows.npy").read(9999)
+
+
+def test_a_damaged_npy_header_causes_no_warning_of_python(tmp_path):
+    np.save(tmp_path / "rows.npy", X)
+    whole = (tmp_path / "rows.npy").read_bytes()
+    (tmp_path / "rows.npy").write_bytes(whole.replace(b"'descr'", b"'\\\\escr'"))
+    with warnings.catch_warnings(action="error"), pytest.raises(ValueError, match="cannot be read as an NPY"):
+        rows_from_file(tmp_path / "rows.npy")
+
+
+def test_a_parquet_column_whose_name_is_not_text_is_refused(tmp_path):
+    parquet.write_table(pa.table({"column": [1.0, 2.0]}), tmp_path / "rows.parquet")
+    whole = (tmp_path / "rows.parquet").read_bytes()
+    (tmp_path / "rows.parquet").write_bytes(whole.replace(b"column", b"c\x80lumn"))
+    with pytest.raises(ValueError, match=r"rows.parquet' cannot be read as a Parquet file"):
+        rows_from_file(tmp_path / "rows.parquet")
 
 
 def test_an_npy_file_shorter_than_its_header_says_is_refused(tmp_path):

@@ -65,10 +65,14 @@ def means_of(rows: Array, label: NDArray[np.int64], count: int) -> tuple[Array, 
     >>> means_of(np.array([[0.0], [2.0], [5.0]]), np.array([0, 0, 2]), 3)[0].ravel()
     array([1., 0., 5.])
     """
-    sums = np.zeros((count, rows.shape[1]))
-    np.add.at(sums, label, rows)
-    size = np.bincount(label, minlength=count)
-    return sums / np.maximum(size, 1)[:, None], size
+    sums, size = np.zeros((count, rows.shape[1])), np.bincount(label, minlength=count)
+    with np.errstate(over="ignore"):
+        np.add.at(sums, label, rows)
+    if np.isfinite(sums).all():
+        return sums / np.maximum(size, 1)[:, None], size
+    means = np.zeros_like(sums)  # the sum overflows, the mean does not
+    np.add.at(means, label, rows / size[label][:, None])
+    return means, size
 
 
 def spread(rows: Array, count: int, reach: float, random: np.random.Generator) -> NDArray[np.int64]:

@@ -5,6 +5,7 @@ import importlib.util
 import itertools
 import math
 import os
+import warnings
 import weakref
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -127,7 +128,9 @@ class Npy:
                 if file.read(4) == b"PK\x03\x04":
                     raise ValueError("it is an NPZ file of several arrays; save one of them as NPY")
                 file.seek(0)
-                shape, fortran_order, dtype = NPY_VERSIONS[np.lib.format.read_magic(file)](file)
+                read_header = NPY_VERSIONS[np.lib.format.read_magic(file)]
+                with warnings.catch_warnings(action="ignore"):  # about what damage looks like as Python
+                    shape, fortran_order, dtype = read_header(file)
                 offset, size = file.tell(), os.fstat(file.fileno()).st_size
             needed = offset + math.prod(shape) * dtype.itemsize
             if min(shape, default=0) < 0 or size < needed:
@@ -230,15 +233,16 @@ class ParquetRows(Forward):
 
         try:
             self._file = parquet.ParquetFile(path, **PARQUET)
-        except (pa.ArrowInvalid, OSError) as error:
+            schema = self._file.schema_arrow
+            names = schema.names
+        except (pa.ArrowInvalid, OSError, UnicodeDecodeError) as error:
             raise ValueError(f"{str(path)!r} cannot be read as a Parquet file ({error}).") from error
-        schema = self._file.schema_arrow
         try:
-            self._columns = [schema.names[k] for k in column_indices(schema.names, columns)]
+            self._columns = [names[k] for k in column_indices(names, columns)]
         except ValueError as error:
             raise ValueError(f"{str(path)!r}: {error}") from None
-        if any(schema.names.count(name) > 1 for name in self._columns):
-            raise ValueError(f"{str(path)!r} has columns of the same name: {', '.join(schema.names)}.")
+        if any(names.count(name) > 1 for name in self._columns):
+            raise ValueError(f"{str(path)!r} has columns of the same name: {', '.join(names)}.")
         self._path = path
         types = [schema.field(name).type for name in self._columns]
         numeric = (pa.types.is_floating, pa.types.is_integer, pa.types.is_boolean)
@@ -248,7 +252,7 @@ class ParquetRows(Forward):
             if not any(is_kind(kind) for is_kind in numeric)
         }
         if others:
-            raise NoNumbers(str(path), others, schema.names)
+            raise NoNumbers(str(path), others, names)
         single = all(kind in (pa.float32(), pa.float16()) for kind in types)
         self._dtype = np.dtype(dtype or (np.float32 if single else np.float64))
         self._batches: Iterator[Any] = iter(())
