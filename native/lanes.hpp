@@ -35,7 +35,6 @@ struct SingleOf {
     typedef float four __attribute__((vector_size(16), aligned(4), may_alias));  // at any address
     static constexpr Index lanes = Bytes / sizeof(float);
 
-    static constexpr float near = 0x1p-24f;  // squared distance, in widths
     static constexpr float lowest = -87.0f;  // exp of smaller numbers is 0
     static constexpr float round_to_integer = 0x1.8p23f;
     static constexpr int mantissa_bits = 23;
@@ -57,7 +56,6 @@ struct DoubleOf {
     typedef double four __attribute__((vector_size(32), aligned(8), may_alias));
     static constexpr Index lanes = Bytes / sizeof(double);
 
-    static constexpr double near = 0x1p-48;
     static constexpr double lowest = -708.0;
     static constexpr double round_to_integer = 0x1.8p52;
     static constexpr int mantissa_bits = 52;

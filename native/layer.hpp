@@ -45,11 +45,8 @@ struct Layer {
     T* distance;       // (lanes,)           |mu_i - x|^2
     T* pull;           // (lanes,)           eta f_i(x) / sigma_i
     T* push;           // (lanes,)           sum_j w_ij
-    T* nudges;         //                    steps between neurons that nearly coincide, added last
-    mutable bool nudged = false;  // whether any of them is not 0
     T least_inverse;   // 1 / sigma of the widest neuron
     T least_exponent;  // its exponent
-    T near;            // neurons with a smaller |mu_i - mu_j|^2 nearly coincide
     T* saved_centers;  //                    the state at the last check
     T* saved_widths;   // (lanes,)
 
@@ -62,14 +59,13 @@ struct Layer {
 
     static Index size(Index K, Index D, bool with_pairs) {
         Index rows = with_pairs ? rows_of(K) : 0;
-        return 4 * numbers_of(K, D) + 7 * round_up(K, L) + rows * rows + weights_of(K);
+        return 3 * numbers_of(K, D) + 7 * round_up(K, L) + rows * rows + weights_of(K);
     }
 
     Layer(Index K, Index D, bool with_pairs, T* work) : Layer(K, D, work) {
         T* end = centers + numbers;
         auto take = [&end](Index n) { T* at = end; end += n; return at; };
         moved = take(numbers);
-        nudges = take(numbers);
         pairs = take(with_pairs ? rows * rows : 0);
         widths = take(lanes);
         inverse = take(lanes);
@@ -127,16 +123,10 @@ struct Layer {
         least_inverse = inverse[0];
         for (Index i = 1; i < K; ++i) least_inverse = inverse[i] < least_inverse ? inverse[i] : least_inverse;
         least_exponent = T(-log2_e) * least_inverse;
-        near = S::near / least_inverse;
     }
 
     // Make `moved` the state.
     void step() {
-        for (Index i = 0; nudged && i < numbers; ++i) {
-            moved[i] += nudges[i];
-            nudges[i] = 0;
-        }
-        nudged = false;
         T* old = centers;
         centers = moved;
         moved = old;

@@ -9,11 +9,11 @@
 // Weights are computed in blocks of pairs, so that they stay in the L1 cache for any number of neurons. Weights
 // are symmetric: those above the diagonal are mirror images. Sums over j are always in the order of j.
 //
-// Two neurons with the same center and width must stay equal to the last bit, as in the reference. Therefore:
-//  - The formula for w_ij gives the same bits for w_ji.
-//  - A pair with distance 0 has weight 0. It would move neither neuron.
-//  - Neurons that nearly coincide have weight 0 in the matrix product. The two terms are at different positions
-//    of the two sums, so rounding would keep the neurons apart. Their repulsion is added last (`nudge`).
+// Two neurons with the same center and width stay equal to the last bit, as in the reference: the formula for
+// w_ij gives the same bits for w_ji, and a pair with distance 0 has weight 0, which would move neither neuron.
+// Neurons that differ, however little, must not become equal through rounding: in exact arithmetic they
+// separate again. The two terms of a pair are at different positions of the two sums, so their rounding errors
+// differ and keep the neurons apart.
 //
 // A pair with responses below exp(-far) = 2e-22 has weight 0: its effect is below the precision of numbers as
 // large as the square root of a width. Tiles with no other pairs are skipped.
@@ -86,26 +86,6 @@ struct Block {
     }
 };
 
-// For pairs of a tile that nearly coincide: add their repulsion to layer.nudges and set their weights to 0.
-template <class V, Index R, template <Index> class Rows, class S>
-GN_APART void nudge(const Layer<S>& layer, typename V::vector (&weights)[group], const Rows<R>& rows, Index lane,
-                    const typename V::vector (&pairs)[R]) {
-    for (Index r = 0; r < R; ++r)
-        for (Index k = 0; k < V::lanes; ++k) {
-            if (!(pairs[r][k] < layer.near)) continue;
-            auto weight = weights[r][k];
-            weights[r][k] = 0;
-            if (pairs[r][k] == 0 || lane + k >= rows[r]) continue;  // or padding, or a pair seen twice
-            Index mine = layer.place(lane + k), theirs = layer.place(rows[r]);
-            for (Index d = 0; d < layer.D; ++d, mine += layer.pitch, theirs += layer.pitch) {
-                auto step = weight * (layer.centers[theirs] - layer.centers[mine]);
-                layer.nudges[mine] += step;
-                layer.nudges[theirs] -= step;
-            }
-            layer.nudged = true;
-        }
-}
-
 // The weights of a tile, 0 in the rows from R on. Returns whether any pair is near enough to have a weight.
 template <class V, Index R, template <Index> class Rows, class S, class Weigh>
 GN_INLINE bool weigh_tile(const Layer<S>& layer, const Weigh& weigh, const Rows<R>& rows, Index lane,
@@ -122,11 +102,9 @@ GN_INLINE bool weigh_tile(const Layer<S>& layer, const Weigh& weigh, const Rows<
     for (Index r = 0; r < R; ++r) weights[r] = weigh.template weight<V>(pairs[r], rows[r], lane);
     GN_UNROLL
     for (Index r = R; r < group; ++r) weights[r] = typename V::vector{};
-    if (!all_below<V>(-nearest, -layer.near)) {
-        typename V::vector changed[group];  // a copy in memory, so that `weights` can stay in registers
-        copy_rows<V>(changed, weights);
-        nudge<V>(layer, changed, rows, lane, pairs);
-        copy_rows<V>(weights, changed);
+    if (!all_below<V>(-nearest, typename S::number(0))) [[unlikely]] {
+        GN_UNROLL
+        for (Index r = 0; r < R; ++r) weights[r] = pairs[r] > 0 ? weights[r] : typename V::vector{};
     }
     return true;
 }

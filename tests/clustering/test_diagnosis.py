@@ -46,7 +46,7 @@ def test_a_neuron_on_a_single_sample_has_not_learned():
 
 
 def test_twins_are_one_cluster():
-    neurons = Neurons.at([[0.0, 0.0], [3.0, 3.0], [0.0, 1e-3], [3.0, 3.0], [3.0, 3.0]], 1.0)
+    neurons = Neurons.at([[0.0, 0.0], [3.0, 3.0], [0.0, 3e-4], [3.0, 3.0], [3.0, 3.0]], 1.0)
     assert find_twins(neurons).tolist() == [-1, -1, 0, 1, 1]
     facts = diagnose(neurons, np.array([[0.0, 0.0], [3.0, 3.0]]), *UNIT)
     assert facts.learned.tolist() == [True, True, False, False, False]
@@ -55,20 +55,28 @@ def test_twins_are_one_cluster():
 
 
 def test_a_neuron_is_no_twin_of_a_twin():
-    neurons = Neurons.at(
-        [[0.0, 0.0], [0.0, 0.2], [0.0, 0.4]], 1.0
-    )  # the first and the last are too far apart
-    assert find_twins(neurons).tolist() == [-1, 0, -1]
+    places = [[0.0, 0.0], [0.0, 3e-4], [0.0, 6e-4]]  # the first and the last are too far apart
+    assert find_twins(Neurons.at(places, 1.0)).tolist() == [-1, 0, -1]
+
+
+def test_neurons_that_are_only_similar_are_no_twins():
+    """Distinct neurons of Figure 5f respond to each other's center with up to 0.98."""
+    apart = np.sqrt(-np.log(0.99))
+    for dtype in (np.float32, np.float64):
+        assert find_twins(Neurons.at([[0.0, 0.0], [apart, 0.0]], 1.0, dtype)).tolist() == [-1, -1]
+        assert find_twins(Neurons.at([[0.0, 0.0], [4e-4, 0.0]], 1.0, dtype)).tolist() == [-1, -1]
+        assert find_twins(Neurons.at([[0.0, 0.0], [1e-7, 0.0]], 1.0, dtype)).tolist() == [-1, 0]
 
 
 def test_a_narrow_neuron_inside_a_wide_one_is_not_a_twin():
-    neurons = Neurons.at([[0.0, 0.0], [0.0, 0.2]], [100.0, 0.1])
+    neurons = Neurons.at([[0.0, 0.0], [0.0, 1e-3]], [100.0, 0.1])
     assert find_twins(neurons).tolist() == [-1, -1]
 
 
-def test_collapsed_neurons_count_once():
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_collapsed_neurons_count_once(dtype):
     model = GaussianNeurons(4, width=1.0, inhibition=0.01, init=[[0.1], [0.1], [0.12], [0.9]], domain=(0, 1))
-    model.partial_fit(np.random.default_rng(0).normal(0.5, 0.05, (5000, 1)))
+    model.partial_fit(np.random.default_rng(0).normal(0.5, 0.05, (5000, 1)).astype(dtype))
     assert model.n_clusters_ == 1
     assert len(model.diagnosis_.twins) == 3
 
@@ -102,8 +110,9 @@ def test_diagnosing_changes_nothing_and_gives_the_same_facts_again():
 def test_remember_returns_new_neurons():
     neurons = Neurons.at([[0.0, 0.0], [9.0, 9.0]], 1.0)
     before = copies(neurons)
-    noted = remember(neurons, np.zeros((50, 2)))
+    noted = remember(neurons, np.zeros((500, 2)))
     np.testing.assert_array_equal(noted.held, [[0.0, 0.0], [np.nan, np.nan]])
+    assert (noted.won.tolist(), noted.looked.tolist()) == ([500, 0], [500, 0])
     for one, other in zip(copies(neurons), before, strict=True):
         np.testing.assert_array_equal(one, other)
     assert not diagnose(neurons, np.ones((5, 2)), *UNIT).remembered.any()
@@ -113,6 +122,48 @@ def test_remember_returns_new_neurons():
 def test_of_twins_the_first_is_remembered():
     neurons = remember(Neurons.at([[0.0, 0.0], [0.0, 0.0], [9.0, 9.0]], 1.0), np.zeros((50, 2)))
     np.testing.assert_array_equal(neurons.held, [[0.0, 0.0], [np.nan, np.nan], [np.nan, np.nan]])
+
+
+def reviewed(neurons, *windows):
+    """The neurons after a review of each window, and whether each is remembered."""
+    for recent in windows:
+        neurons = remember(neurons, recent)
+    return neurons, diagnose(neurons, np.full((5, 2), 50.0), *UNIT).remembered.tolist()
+
+
+def window(share, place):
+    """A thousand samples, some of them at a place, the others at (9, 9)."""
+    recent = np.full((1000, 2), 9.0)
+    recent[: round(1000 * share)] = place
+    return recent
+
+
+def test_a_neuron_is_remembered_if_it_won_many_samples():
+    neurons = Neurons.at([[0.0, 0.0], [9.0, 9.0]], 1.0)
+    held = window(0.2, 0.0)
+    assert reviewed(neurons, held, held)[1] == [False, True]  # 400 samples and 1600
+    after, remembered = reviewed(neurons, held, held, held)
+    assert remembered == [True, True]
+    assert (after.won.tolist(), after.looked.tolist()) == ([600, 2400], [3000, 3000])
+
+
+def test_a_neuron_without_samples_is_forgotten_when_its_share_is_small():
+    """600 samples are half a percent of 120,000: it is remembered for 39 times as many samples as held it."""
+    neurons, empty = Neurons.at([[0.0, 0.0], [9.0, 9.0]], 1.0), window(0.0, 0.0)
+    assert reviewed(neurons, *[window(0.2, 0.0)] * 3, *[empty] * 117)[1] == [True, True]
+    assert reviewed(neurons, *[window(0.2, 0.0)] * 3, *[empty] * 118)[1] == [False, True]
+
+
+def test_a_neuron_that_moved_on_starts_again():
+    neurons, _ = reviewed(Neurons.at([[0.0, 0.0], [9.0, 9.0]], 1.0), *[window(0.9, 0.0)] * 3)
+    beside = neurons.with_rows([0], centers=[[0.6, 0.6]])  # it responds with 0.49 to its old place
+    after, remembered = reviewed(beside, window(0.1, 0.6))
+    assert remembered == [False, True]
+    assert (after.won[0], after.looked[0]) == (100, 1000)
+    np.testing.assert_array_equal(after.held[0], [0.6, 0.6])
+    gone, _ = reviewed(beside, window(0.0, 0.0))
+    assert (gone.won[0], gone.looked[0]) == (0, 0)
+    assert np.isnan(gone.held[0]).all()
 
 
 @pytest.mark.parametrize(("response", "learned"), [(0.012, True), (0.008, False)])
@@ -226,6 +277,24 @@ def test_outliers_are_not_remembered():
     X[::200] = random.normal([0.8, 0.8], 0.01, (150, 2))  # one in two hundred
     model = GaussianNeurons(2, width=0.04, init=[[0.2, 0.2], [0.8, 0.8]], domain=(0, 1)).partial_fit(X)
     assert not model.diagnosis_.remembered[1]
+
+
+def test_a_neuron_on_empty_ground_is_not_learned():
+    """Few samples came there, and none for long: taken back, or passed on the way."""
+    model = GaussianNeurons(12, width=0.04, domain=(0, 1), random_state=0)
+    model.partial_fit(clusters(np.arange(5), 2000, 0))  # 400 of each
+    labels = model.predict(PLACES)
+    assert (labels >= 0).all()
+    model.partial_fit(clusters(np.array([0]), 2000, 1))
+    facts = model.diagnosis_
+    assert (facts.share[facts.learned] > 0).all()
+    assert model.n_clusters_ < 5
+
+
+def test_one_sample_is_no_pattern():
+    model = GaussianNeurons(3, width=1.0, init=[[0.0], [10.0], [20.0]], domain=(0, 20))
+    model.partial_fit(np.array([[0.0], [0.1], [0.0], [10.0]]))
+    assert model.learned_.tolist() == [True, False, False]
 
 
 def test_an_added_neuron_counts_after_a_thousand_samples():

@@ -12,8 +12,11 @@ from hypothesis import strategies as st
 from gaussian_neurons import Neurons
 from gaussian_neurons.base import memory_maps
 from gaussian_neurons.base.bad_rows import BadRow
+from gaussian_neurons.clustering.diagnosis import find_twins
+from gaussian_neurons.datasets import mnist_sample
 from gaussian_neurons.learning import native, reference, responses
 from gaussian_neurons.learning.rule import Rule
+from gaussian_neurons.sampling import Patches
 from tests.learning.calls import PRECISIONS, last, learned, same_bits
 
 CASES = ("equal", "own", "both", "widths")
@@ -214,8 +217,30 @@ def test_neurons_that_meet_in_the_reference_meet_in_the_core(dtype):
         with native.using(name):
             ends.append(learned(native, Neurons.at(start, 1.0, dtype), x, rule))
     for neurons in ends:
-        np.testing.assert_array_equal(neurons.centers[0], neurons.centers[2])
-        assert (neurons.centers[0] != neurons.centers[1]).all()
+        assert find_twins(neurons).tolist() == [-1, -1, 0]
+
+
+def test_rounding_does_not_make_neurons_equal():
+    """Figure 2d's settings: neurons that meet early separate again, in both precisions.
+
+    With arithmetic that treats both neurons alike, rounding made them equal for ever: in 25 of these 32 seeds
+    in float32, and in 15 in float64.
+    """
+    images = mnist_sample().images
+    counts = []
+    for dtype in (np.float32, np.float64):
+        ends = [
+            learned(
+                native,
+                Neurons.at(np.random.default_rng(seed).random((16, 25)), 1.0, dtype),
+                Patches(images, 5, seed).read(30_000),
+                Rule(0.1, 1 / 9),
+            )
+            for seed in range(32)
+        ]
+        counts.append(sum((find_twins(neurons) >= 0).any() for neurons in ends))
+    assert max(counts) <= 6
+    assert abs(counts[0] - counts[1]) <= 3
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

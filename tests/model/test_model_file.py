@@ -234,7 +234,7 @@ def element(index, value):
 
 
 def fewer_neurons(layer, count):
-    names = ("centers", "widths", "start", "start_widths", "held", "born")
+    names = ("centers", "widths", "start", "start_widths", "held", "won", "looked", "born")
 
     def forge(arrays, facts):
         arrays |= {f"{layer}.{name}": arrays[f"{layer}.{name}"][:count] for name in names}
@@ -282,6 +282,10 @@ FORGED = {
     "births that are fractions": array("layer0.born", lambda values: values.astype(float)),
     "a birth after the last sample": array("layer0.born", element(0, 2001)),
     "a birth before the first sample": array("layer0.born", element(0, -1)),
+    "wins that are fractions": array("layer0.won", lambda values: values.astype(float)),
+    "a negative number of wins": array("layer0.won", element(0, -1)),
+    "more wins than samples": array("layer0.won", element(0, 3001)),
+    "more samples in reviews than in the stream": array("layer0.looked", element(0, 3001)),
     "held centers that are infinite": array("layer0.held", lambda values: np.full_like(values, np.inf)),
     "a domain that is NaN": array("low", lambda values: values * np.nan),
     "a domain whose ends are exchanged": array("low", lambda values: values + 5),

@@ -1,6 +1,6 @@
 """Which neurons learned something, and the facts behind that."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,10 +16,9 @@ Indices = NDArray[np.int64]
 MEAN_RESPONSE = 0.01  # least mean response of a learned neuron to the samples it wins
 SHARE = 0.005  # least share of the samples that it wins, if K is small
 SHARE_OF_EQUAL = 0.25  # the same as a part of 1/K, if K is large
-TWIN_RESPONSE = 0.95  # two neurons that respond to each other's center this strongly are twins
-REMEMBERED_SHARE = 0.02  # least share of a pattern that is remembered when its samples no longer come
-REMEMBERED_SHARE_OF_EQUAL = 0.5  # the same as a part of 1/K
-REMEMBERED_RESPONSE = 0.5  # least response of a remembered neuron to the place where it was held
+MANY = 500  # least number of samples that a remembered neuron won, over all reviews
+SAME_PLACE = 0.5  # least response of a neuron to the place where it was held
+TWIN_DISTANCE = 2.0**-23  # largest squared distance of twins, in widths: each responds to the other with 1
 GROWN_UP = 1000  # samples after which an added neuron can count as learned
 
 
@@ -32,7 +31,7 @@ class Diagnosis:
     width_change: Array  # sigma_i divided by its start
     share: Array  # part of the recent samples to which the neuron (or its twin) responds most
     mean_response: Array  # mean response to those samples, 0 without any
-    remembered: NDArray[np.bool_]  # many samples held it before, and it has not left that place
+    remembered: NDArray[np.bool_]  # it won many samples where it is, a fair share of those since it came
     twin_of: Indices  # the first neuron at the same place, or -1
     learned: NDArray[np.bool_]  # it found a pattern, and is the first neuron there
 
@@ -64,9 +63,10 @@ def diagnose(neurons: Neurons, recent: Array, low: Array, high: Array) -> Diagno
     array([ True, False])
     """
     won = _won(neurons, recent)
-    remembered = own(neurons.held, neurons.centers, neurons.widths) >= np.log(REMEMBERED_RESPONSE)
+    often = neurons.won >= np.maximum(MANY, _least_share(neurons) * neurons.looked)
+    remembered = often & _is_where_it_was_held(neurons)
     grown_up = (neurons.born == 0) | (neurons.seen - neurons.born >= GROWN_UP)
-    held_now = won.hold(min(SHARE, SHARE_OF_EQUAL / len(neurons)))
+    held_now = won.hold(_enough(neurons, recent))
     return Diagnosis(
         domain_distance=domain_distance(neurons.centers, low, high),
         cosine=cosine(neurons.centers, neurons.start),
@@ -80,10 +80,33 @@ def diagnose(neurons: Neurons, recent: Array, low: Array, high: Array) -> Diagno
 
 
 def remember(neurons: Neurons, recent: Array) -> Neurons:
-    """The neurons, with the present center noted for those that many recent samples hold."""
+    """The neurons after a review: where samples hold them, and how many they won since they came there."""
     won = _won(neurons, recent)
-    held = (won.twin_of < 0) & won.hold(min(REMEMBERED_SHARE, REMEMBERED_SHARE_OF_EQUAL / len(neurons)))
-    return neurons.with_rows(held, held=neurons.centers[held])
+    holds = (won.twin_of < 0) & won.hold(_enough(neurons, recent))
+    stayed = _is_where_it_was_held(neurons)
+    wins = np.rint(won.share * len(recent)).astype(np.int64)
+    held = np.where(holds[:, None], neurons.centers, np.where(stayed[:, None], neurons.held, np.nan))
+    return replace(
+        neurons,
+        held=held.astype(neurons.held.dtype),
+        won=np.where(stayed, neurons.won, 0) + np.where(holds, wins, 0),
+        looked=np.where(stayed, neurons.looked, 0) + np.where(stayed | holds, len(recent), 0),
+    )
+
+
+def _is_where_it_was_held(neurons: Neurons) -> NDArray[np.bool_]:
+    where: NDArray[np.bool_] = own(neurons.held, neurons.centers, neurons.widths) >= np.log(SAME_PLACE)
+    return where
+
+
+def _least_share(neurons: Neurons) -> float:
+    """The least share of the samples of a learned neuron."""
+    return min(SHARE, SHARE_OF_EQUAL / len(neurons))
+
+
+def _enough(neurons: Neurons, recent: Array) -> float:
+    """The least share of recent samples that holds a neuron: two samples, of three or more."""
+    return max(_least_share(neurons), 1.5 / max(len(recent), 3))
 
 
 @dataclass(frozen=True)
@@ -106,7 +129,7 @@ def winning(neurons: Neurons, recent: Array) -> Winning:
     won = _won(neurons, recent)
     share = np.where(won.twin_of >= 0, 0.0, won.share)
     typical = float(np.exp(np.median(won.log_response))) if len(recent) else 0.0
-    enough = max(min(SHARE, SHARE_OF_EQUAL / len(neurons)), 1.5 / max(len(recent), 3))  # 2 of 3 or more
+    enough = _enough(neurons, recent)
     held = (share >= enough) & (won.mean_response >= MEAN_RESPONSE * typical)
     return Winning(share, won.log_response, held, typical, enough)
 
@@ -143,11 +166,12 @@ def _unit(vectors: Array) -> Array:
 def find_twins(neurons: Neurons) -> Indices:
     """For each neuron the first one at the same place, -1 if there is none, (K,).
 
-    At distance zero the repulsion vanishes, so neurons that met stay together.
+    At distance zero the repulsion vanishes: neurons that met exactly stay together. Neurons that samples hold
+    together are as close as rounding errors allow.
     """
     twin_of = np.full(len(neurons), -1)
     for begin, log_responses in mutual(neurons.centers, neurons.widths):
-        same = np.tril(log_responses >= np.log(TWIN_RESPONSE), k=begin - 1)
+        same = np.tril(log_responses >= -TWIN_DISTANCE, k=begin - 1)
         for i in np.flatnonzero(same.any(axis=1)):
             first = same[i] & (twin_of < 0)
             if first.any():

@@ -22,7 +22,7 @@ from gaussian_neurons.clustering.grouping import (
     valley,
     variances_of,
 )
-from gaussian_neurons.learning.neurons import Neurons
+from gaussian_neurons.learning.neurons import NOTHING_HELD, Neurons
 from gaussian_neurons.learning.responses import (
     FINEST,
     below_overflow,
@@ -274,7 +274,9 @@ def revived(neurons: Neurons, recent: Array, won: Winning, random: np.random.Gen
         if len(out) < won.enough * len(recent):
             break
         place = out[random.integers(len(out))]
-        neurons = neurons.with_rows(np.array([k]), centers=place, start=place, held=np.nan, born=neurons.seen)
+        neurons = neurons.with_rows(
+            np.array([k]), centers=place, start=place, born=neurons.seen, **NOTHING_HELD
+        )
         with np.errstate(over="ignore"):
             out = out[strongest(out, neurons.centers[[k]], neurons.widths[[k]])[1] < least]
     return neurons

@@ -26,7 +26,9 @@ class Neurons:
     widths: Array  # (K,)   the paper's sigma, a squared length
     start: Array  # (K, D) centers before the first sample
     start_widths: Array  # (K,)   widths before the first sample
-    held: Array  # (K, D) the center when many samples were last found on it, NaN if never
+    held: Array  # (K, D) the center when samples last held it at a review, NaN if none do and it moved on
+    won: NDArray[np.int64]  # (K,)   how many samples it won in the reviews since it came to that place ...
+    looked: NDArray[np.int64]  # (K,)   ... of how many that they looked at
     born: NDArray[np.int64]  # (K,)   samples seen before the neuron was added
     seen: int = 0  # samples learned from
 
@@ -35,8 +37,8 @@ class Neurons:
         """Neurons that start at `centers` with one `width`, or one for each, after `born` samples."""
         placed: Array = np.array(centers, dtype=dtype, order="C", ndmin=2)
         widths: Array = np.array(np.broadcast_to(np.asarray(width, dtype), placed.shape[:1]))
-        held, births = np.full_like(placed, np.nan), np.full(len(placed), born, np.int64)
-        return cls(placed, widths, placed, widths, held, births, born)
+        held, none = np.full_like(placed, np.nan), np.zeros(len(placed), np.int64)
+        return cls(placed, widths, placed, widths, held, none, none, none + born, born)
 
     def __len__(self) -> int:
         return len(self.centers)
@@ -63,8 +65,8 @@ class Neurons:
     def move(self, which: NDArray[np.int64], centers: Array | None, widths: Array | None) -> "Neurons":
         """These neurons, bit for bit, except that some have other centers or widths.
 
-        A neuron whose center changes counts as new: the place where it was held is forgotten, and it is born
-        now. A given width replaces the starting width; the starting center stays.
+        A neuron whose center changes counts as new: what held it is forgotten, and it is born now. A given
+        width replaces the starting width; the starting center stays.
 
         Parameters
         ----------
@@ -82,7 +84,7 @@ class Neurons:
         if centers is not None:
             changed = changed.with_rows(which, centers=centers)
             moved = (changed.centers != self.centers).any(axis=1)
-            changed = changed.with_rows(moved, held=np.nan, born=self.seen)
+            changed = changed.with_rows(moved, born=self.seen, **NOTHING_HELD)
         if widths is not None:
             changed = changed.with_rows(which, widths=widths, start_widths=widths)
         return changed
@@ -96,4 +98,5 @@ class Neurons:
         return replace(self, **arrays)
 
 
+NOTHING_HELD: dict[str, Any] = {"held": np.nan, "won": 0, "looked": 0}
 EACH = tuple(field.name for field in fields(Neurons) if field.name != "seen")  # one row for each neuron

@@ -349,9 +349,13 @@ def _check_layer(layer: Layer, recent: Recent) -> None:
     held, born = neurons.held, neurons.born
     fits = held.shape == neurons.centers.shape and held.dtype == dtype and not np.isinf(held).any()
     _require(fits, "the held centers have the wrong shape or type, or are infinite")
-    fits = born.shape == (count,) and born.dtype == np.int64
-    _require(fits, "the births of neurons have the wrong shape or type")
+    for name, counts in (("births", born), ("wins", neurons.won), ("counts", neurons.looked)):
+        fits = counts.shape == (count,) and counts.dtype == np.int64
+        _require(fits, f"the {name} of neurons have the wrong shape or type")
     _require(bool(((born >= 0) & (born <= neurons.seen)).all()), "a neuron is born after the last sample")
+    most = neurons.seen + recent.window  # `fit` ends with a review more
+    possible = (neurons.won >= 0) & (neurons.won <= neurons.looked) & (neurons.looked <= most)
+    _require(bool(possible.all()), "a neuron won more samples than there were")
 
 
 def _check_clusters(clusters: Clusters, layers: list[Layer], is_ladder: bool) -> None:
