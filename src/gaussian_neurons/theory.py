@@ -134,14 +134,17 @@ def repulsion_limit(width: float, learning_rate: float, dtype: type = np.float32
     Examples
     --------
     >>> round(repulsion_limit(width=1.0, learning_rate=0.1), 1)
-    3.8
+    3.9
     """
     if not (width > 0 and learning_rate > 0):
         raise ValueError(
             f"width and learning_rate must be positive, got width={width!r}, learning_rate={learning_rate!r}."
         )
-    half_a_unit = float(np.finfo(dtype).eps) / 2
-    return float(np.sqrt(width * np.log(max(learning_rate / width / half_a_unit, 1.0))))
+    part = float(np.finfo(dtype).eps) / 2  # half a unit as a part of mu, for mu = 1
+    for _ in range(3):  # a unit depends on mu, and mu little on the unit
+        limit = float(np.sqrt(width * np.log(max(learning_rate / width / part, 1.0))))
+        part = float(np.spacing(dtype(limit))) / 2 / limit if limit > 0 else part
+    return limit
 
 
 def cost_surface(

@@ -15,6 +15,7 @@ from gaussian_neurons.cli.options import BACKEND
 
 OUT = Path("reproduction")
 MOST_SEEDS = 10_000
+REPORT = "report"
 
 
 class Data(StrEnum):
@@ -28,7 +29,9 @@ def _names(incomplete: str) -> list[str]:
     """Names for shell completion, taken from the file names: importing experiments takes a second."""
     folder = Path(__file__).parents[1] / "experiments"
     files = [path.stem.replace("_", "-") for path in folder.glob("*.py")]
-    single = [name for name in files if name.startswith(("figure", "table", "width"))]
+    single = [
+        name for name in files if name.startswith(("figure", "table", "width", "inhibition", "repulsion"))
+    ]
     groups = {name[:-1] for name in single if re.fullmatch(r"figure\d[a-z]", name)}
     return sorted(name for name in {"all", *single, *groups} if name.startswith(incomplete))
 
@@ -52,19 +55,21 @@ def _out(value: Path | None, scale: float, data: str, backend: str) -> Path:
     return Path("-".join(filter(None, parts)))
 
 
-def parse_seeds(text: str) -> list[int]:
-    """The seeds of a list with ranges.
+def parse_seeds(text: str) -> list[int] | None:
+    """The seeds of a list with ranges; None for "report".
 
     Examples
     --------
     >>> parse_seeds("0-3,7")
     [0, 1, 2, 3, 7]
     """
+    if text.strip() == REPORT:
+        return None
     seeds: set[int] = set()
     for part in text.split(","):
         found = re.fullmatch(r"\s*(\d{1,9})\s*(?:-\s*(\d{1,9})\s*)?", part)
         if not found:
-            raise ValueError(f"--seeds must be like 0-9, 3 or 0,2,5-7, got {text!r}.")
+            raise ValueError(f"--seeds must be like 0-9, 3, 0,2,5-7 or {REPORT}, got {text!r}.")
         first, last = int(found[1]), int(found[2] or found[1])
         if last < first or last - first >= MOST_SEEDS:
             raise ValueError(
@@ -89,7 +94,8 @@ def reproduce(
         str,
         typer.Option(
             metavar="SEEDS",
-            help="The seeds, such as 0-9 or 0,2,5-7. The paper shows one seed of each figure.",
+            help="The seeds, such as 0-9 or 0,2,5-7, or report: 64, and 8 of slow experiments. The paper shows "
+            "one seed of each figure.",
         ),
     ] = "0",
     data_dir: Annotated[
@@ -160,6 +166,7 @@ def reproduce(
       gaussian-neurons reproduce figure2a --data sample
       gaussian-neurons reproduce figure2 table1 --seeds 0-9 --data-dir ~/data
       gaussian-neurons reproduce all --samples-scale 0.01
+      gaussian-neurons reproduce --seeds report --markdown docs/reproduction.md
       gaussian-neurons reproduce figure2a --backend my_module:learn
     """
     from gaussian_neurons.cli import reports

@@ -22,13 +22,17 @@ from gaussian_neurons.experiments import (
     figure5d,
     figure5e,
     figure5f,
+    inhibition,
+    repulsion,
     table1,
     width_equation,
+    widths,
 )
 from gaussian_neurons.experiments.experiment import Experiment
 
 MODULES = (
-    *(figure1, figure2a, table1, figure2b, figure2c, figure2d, figure2e, figure2f, figure2g, figure2h),
+    *(figure1, inhibition, repulsion),
+    *(figure2a, table1, figure2b, figure2c, widths, figure2d, figure2e, figure2f, figure2g, figure2h),
     *(width_equation, figure3a, figure3b, figure4),
     *(figure5a, figure5b, figure5c, figure5d, figure5e, figure5f),
 )

@@ -50,6 +50,7 @@ class Experiment:
     samples: int  # total number of samples, approximately
     prints: str  # the paper's result, in a few characters
     published: Mapping[str, Any]
+    seeds: int = 64  # for the report
     note: str = ""  # for readers of the report
     quantities: tuple[Quantity, ...] = ()
     claims: tuple[Claim, ...] = ()

@@ -81,6 +81,7 @@ EXPERIMENT = Experiment(
     data="mnist",
     seconds=14,
     samples=1_000_000,
+    seeds=8,
     prints="16",
     published={"learned": 16},
     quantities=(

@@ -61,6 +61,7 @@ EXPERIMENT = Experiment(
     data="mnist",
     seconds=12,
     samples=10_000_000,
+    seeds=8,
     prints="σ = 4.14",
     published={"width": 4.14},
     note=NOTE,

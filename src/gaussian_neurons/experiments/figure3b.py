@@ -29,6 +29,7 @@ EXPERIMENT = Experiment(
     data="mnist",
     seconds=22,
     samples=10_000_000,
+    seeds=8,
     prints="σ = 9.91",
     published={"width": 9.91},
     note=figure3a.NOTE,

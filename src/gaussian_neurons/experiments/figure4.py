@@ -65,6 +65,7 @@ EXPERIMENT = Experiment(
     data="cifar10",
     seconds=77,
     samples=10_000_000,
+    seeds=8,
     prints="49 learned",
     published={"learned": 49},
     quantities=(n_learned(49),),

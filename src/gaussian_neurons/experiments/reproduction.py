@@ -31,7 +31,7 @@ class Plan:
     """What to reproduce, from which data, with which backend, and where results go."""
 
     experiments: Sequence[Experiment]
-    seeds: Sequence[int]
+    seeds: Sequence[int] | None  # None: as many as each experiment needs for a report
     out: Path
     scale: float = 1.0
     data: str = FULL
@@ -43,12 +43,18 @@ class Plan:
         """The run of one experiment with one seed."""
         return RunSpec(experiment.name, seed, self.scale, self.data, self.data_dir, self.backend)
 
+    def seeds_of(self, experiment: Experiment) -> Sequence[int | None]:
+        """The seeds of one experiment; [None] if nothing is random."""
+        if experiment.data is None:
+            return [None]
+        return range(experiment.seeds) if self.seeds is None else self.seeds
+
     def runs(self) -> list[RunSpec]:
         """All runs."""
         return [
             self.run_of(experiment, seed)
             for experiment in self.experiments
-            for seed in ([None] if experiment.data is None else self.seeds)
+            for seed in self.seeds_of(experiment)
         ]
 
 
