@@ -1,7 +1,7 @@
 """The text's differential equation: how far a neuron is pushed by another one, and where rounding ends it."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,7 +58,7 @@ def run(config: Config, seed: int, lab: Lab) -> Result:
     }
 
 
-def pushed(config: Config, distance: float, n: int, dtype: type) -> float:
+def pushed(config: Config, distance: float, n: int, dtype: Any) -> float:
     """The distance after n steps of the core in one precision, with the other neuron put back to 0."""
     rule, sample = Rule(config.learning_rate, 0.5), np.full((1, 1), OUT_OF_REACH, dtype)
     widths = np.full(2, config.width, dtype)
@@ -70,8 +70,8 @@ def pushed(config: Config, distance: float, n: int, dtype: type) -> float:
     return float(distance)
 
 
-def standstill(config: Config, dtype: type) -> float:
-    """The smallest distance that a step no longer changes, by bisection: getting there takes too many steps."""
+def standstill(config: Config, dtype: Any) -> float:
+    """The smallest distance that a step no longer changes, by bisection: too many steps lead there."""
     limit = repulsion_limit(config.width, config.learning_rate, dtype)
     moves, stands = limit - AROUND, limit + AROUND
     for _ in range(40):

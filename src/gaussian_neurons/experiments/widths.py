@@ -1,6 +1,7 @@
 """The text's remark on small widths: they can lead to fewer patterns, since samples attract too little."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from gaussian_neurons.experiments import layer, pictures
@@ -55,7 +56,7 @@ EXPERIMENT = Experiment(
     published={},
     note="The paper gives no numbers. Other settings as in Figure 2.",
     quantities=tuple(
-        Quantity(f"learned filters at σ = {width:g}", lambda result, width=width: learned(result, width))
+        Quantity(f"learned filters at σ = {width:g}", partial(learned, width=width))
         for width in Config.widths
     ),
     claims=(
