@@ -181,9 +181,10 @@ def test_experiments_are_selected_by_name():
     assert set(EXPERIMENTS) == {
         *letters,
         *("figure1", "table1", "figure3a", "figure3b", "figure4", "width-equation"),
+        *("inhibition", "repulsion", "widths"),
     }
     assert [e.name for e in select(["Figure5"])] == letters[8:]
     assert [e.name for e in select(["width_equation", "figure1"])] == ["figure1", "width-equation"]
-    assert len(select([])) == len(select(["all", "figure1"])) == 20
+    assert len(select([])) == len(select(["all", "figure1"])) == 23
     with pytest.raises(ValueError, match="no experiment 'figure6'"):
         select(["figure6"])

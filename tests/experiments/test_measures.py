@@ -14,10 +14,13 @@ from gaussian_neurons.experiments import (
     figure4,
     figure5c,
     layer,
+    orientation,
     pictures,
+    repulsion,
     similarity,
     table1,
 )
+from gaussian_neurons.experiments import inhibition as inhibition_experiment
 from gaussian_neurons.experiments.catalogue import EXPERIMENTS
 from gaussian_neurons.experiments.lab import Lab
 from tests.experiments.test_experiments import images
@@ -46,13 +49,84 @@ def test_movement_of_filters():
     assert figure2b.farthest(found) == pytest.approx(np.sqrt(0.5), rel=1e-5)
 
 
+# ---- orientation ------------------------------------------------------------------------------------
+
+
+def test_the_orientation_of_an_image():
+    right = np.tile(np.arange(5.0), (5, 1))
+    for straight in (right, right.T, right + right.T, right - 2 * right.T, 0.5 - right):
+        assert orientation.coherence(straight) == pytest.approx(1)
+    around = np.hypot(*np.meshgrid(np.arange(-3, 4), np.arange(-3, 4)))
+    assert orientation.coherence(np.exp(-around)) == pytest.approx(0, abs=1e-12)
+    assert orientation.coherence(np.ones((5, 5))) == 0
+    saddle = np.outer([-1.0, 0, 1], [-1.0, 0, 1])  # x y: as much down as across
+    assert orientation.coherence(saddle) == pytest.approx(0)
+    # 1 across everywhere; -1/4, 0, 1/4 down
+    bent = np.array([[0.0, 1, 2]] * 3) + np.array([[0.5], [0.25], [0.5]])
+    across, down = 9.0, 3 * (0.25**2 + 0.0 + 0.25**2)
+    assert orientation.coherence(bent) == pytest.approx((across - down) / (across + down))
+
+
+def test_the_orientation_of_learned_filters():
+    edge, blank = np.repeat([0, 0, 1, 1.0], 4), np.full(16, 0.3)
+    spot = np.exp(-(np.hypot(*np.meshgrid([-1.5, -0.5, 0.5, 1.5], [-1.5, -0.5, 0.5, 1.5])) ** 2)).ravel()
+    found = facts([edge, blank, spot, edge], [True, True, True, False], config={"size": 4})
+    np.testing.assert_allclose(orientation.of_filters(found), [1.0, 0.0], atol=1e-12)
+    assert orientation.median_coherence(found) == pytest.approx(0.5)
+    assert orientation.EDGES.holds(found) == [True, False]
+    assert orientation.median_coherence({**found, "is_learned": [False] * 4}) is None
+    beside = facts([edge], [True], config={"size": 4})
+    rounder = EXPERIMENTS["figure3a"].claims[1]
+    compare = EXPERIMENTS["figure3a"].compare
+    assert rounder.holds({**found, "compared": compare(found, {"figure2d": beside})}) == [True]
+    assert rounder.holds({**beside, "compared": compare(beside, {"figure2d": found})}) == [False]
+    assert rounder.holds({**found, "compared": compare(found, {})}) == []
+
+
+# ---- claims of the text -----------------------------------------------------------------------------
+
+
+def test_a_step_toward_a_sample_with_a_neuron_on_it():
+    """Equation 1 by hand: eta f / sigma (1 - 2 lambda) d, with f = exp(-d² / sigma)."""
+    config = replace(EXPERIMENTS["inhibition"].config, dimensions=3)
+    distances = np.array([0.5, 1.0, 2.0])
+    for inhibition in (0.1, 0.5, 0.75):
+        expected = (1 - 2 * inhibition) * distances * np.exp(-(distances**2))
+        found = inhibition_experiment.steps(config, distances, inhibition, config.width)
+        np.testing.assert_allclose(found, expected, atol=1e-15)
+
+
+def test_a_neuron_is_pushed_as_the_equation_says():
+    config = EXPERIMENTS["repulsion"].config
+    assert repulsion.pushed(config, 0.5, 1, np.float64) == pytest.approx(0.5 + 0.05 * np.exp(-0.25))
+    assert repulsion.standstill(config, np.float32) == pytest.approx(3.8721, abs=1e-3)
+    assert repulsion.pushed(config, 3.9, 100, np.float32) == np.float32(3.9)
+    assert repulsion.pushed(config, 3.8, 100, np.float32) > 3.8
+    limits = {"float32": {"reached": 3, "expected": 4}}
+    failed = {"distances": [1.0, 2.0], "solution": [1.0, 1.5], "limits": limits}
+    assert [claim.holds(failed) for claim in EXPERIMENTS["repulsion"].claims] == [[False], [False]]
+
+
+def test_fewer_filters_at_small_widths():
+    def holds(*learned):
+        layers = {f"{w:g}": {"learned": n} for w, n in zip((1, 0.5, 0.35, 0.25, 0.2), learned, strict=True)}
+        return [claim.holds({"layers": layers}) for claim in EXPERIMENTS["widths"].claims]
+
+    assert holds(6, 7, 2, 0, 0) == [[True], [True]]
+    assert holds(6, 7, 8, 9, 10) == [[False], [False]]
+
+
+# ---- comparisons ------------------------------------------------------------------------------------
+
+
 def with_comparison(name, learned, *others, **more):
     """The first claim of an experiment, given how many filters it and others learned."""
     experiment = EXPERIMENTS[name]
     result = {"learned": learned, "is_learned": [], "centers": [], "cosine": [], "widths": [], **more}
     learned_by = dict(zip(experiment.compares_with, others, strict=True))
+    unlearned = {"config": {"size": 5}, "is_learned": [], "centers": np.zeros((0, 25)).tolist()}
     result["compared"] = experiment.compare(
-        result, {it: {"learned": count} for it, count in learned_by.items()}
+        result, {it: {**unlearned, "learned": count} for it, count in learned_by.items()}
     )
     return experiment.claims[0].holds(result)
 

@@ -54,7 +54,7 @@ def test_code_that_learns_or_reads_data_changes_experiments():
 
 def test_closed_forms_and_k_means_do_not_depend_on_learning():
     learning = {name for name in EXPERIMENTS if provenance.uses_backend(name)}
-    assert set(EXPERIMENTS) - learning == {"figure1", "width-equation", "figure2h"}
+    assert set(EXPERIMENTS) - learning == {"figure1", "inhibition", "repulsion", "width-equation", "figure2h"}
 
 
 def test_a_figure_changes_itself_and_the_figures_that_build_on_it():

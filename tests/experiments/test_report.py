@@ -25,32 +25,56 @@ def spread(published, *values, digits=0):
 
 def test_a_quantity_over_the_seeds():
     it = spread(7, 5, 7, 8)
-    assert (it.published, it.ours, it.position) == ("7", "7 (5 to 8)", "ours: 1 below, 1 equal, 1 above")
+    assert (it.published, it.ours) == ("7", "7 (5 to 8)")
+    # Wilson's interval for 1 of 3: (1/3 + z²/6 ± z √(1/3 · 2/3 / 3 + z²/36)) / (1 + z²/3), with z = 1.96
+    assert it.reached == "33 % (6 % to 79 %) of 3 seeds; 7 or more: 67 % (21 % to 94 %)"
     assert spread(7, 4, 5).ours == "4.5 (4 to 5)"
-    assert spread(3, 3, 3).position == "equal in all 2 seeds"
-    assert spread(3, 3).position == "equal"
-    assert spread(3, 4).position == "different"
+    assert spread(7, 4, 5).reached == "0 % (0 % to 66 %) of 2 seeds"
+    assert spread(3, 3, 3).reached == "100 % (34 % to 100 %) of 2 seeds"
+    assert spread(3, 3).reached == "equal"
+    assert spread(3, 4).reached == "different"
+    assert spread(None, 4, 5).reached == ""
     assert spread(None, 4).published == "–"
     assert spread(None).ours == "–"
-    assert spread(4.6, 4.56, 4.64, digits=1).position == "equal in all 2 seeds"
+    assert spread(4.6, 4.56, 4.64, 4.7, digits=1).reached.startswith("67 %")
+    assert "or more" not in spread(4.6, 4.56, 4.64, 4.7, digits=1).reached
     assert spread(-0.1, -0.12, digits=1).ours == "−0.1"
     assert spread(None, -0.01, digits=1).ours == "0.0"
     some = Spread(spread(5.0, digits=1).quantity, {0: 5.0, 3: 5.0}, seeds=5)
     assert some.ours == "5.0, in 2 of 5 seeds"
+    assert some.reached.startswith("40 %")  # a seed without the number does not reach it
+
+
+def test_the_headline_is_the_first_published_number_or_the_first_claim():
+    result = {"learned": 7, "cases": [True]}
+    claim = Claim("A claim.", lambda result: result["cases"])
+    numbers = (Quantity("other filters", lambda result: 3), Quantity("filters", lambda r: r["learned"], 7))
+    experiment = replace(EXPERIMENTS["figure2a"], quantities=numbers, claims=(claim,))
+    assert Summary(experiment, {0: result}).headline == ("7 filters", "equal")
+    experiment = replace(experiment, quantities=numbers[:1])
+    assert Summary(experiment, {0: result}).headline == ("A claim.", "holds")
 
 
 @pytest.mark.parametrize(
     ("cases", "support", "words"),
     [
-        ([[True], [True]], Support.always, "holds in 2 of 2 seeds"),
-        ([[True], [True], [False]], Support.sometimes, "holds in 2 of 3 seeds"),
-        ([[True], [False], [False], [False], [False]], Support.rarely, "holds in 1 of 5 seeds"),
+        ([[True], [True]], Support.always, "holds in 2 of 2 seeds: 100 % (34 % to 100 %)"),
+        ([[True], [True], [False]], Support.sometimes, "holds in 2 of 3 seeds: 67 % (21 % to 94 %)"),
+        (
+            [[True], [False], [False], [False], [False]],
+            Support.rarely,
+            "holds in 1 of 5 seeds: 20 % (4 % to 62 %)",
+        ),
         ([[True, False], [True, True]], Support.mostly, "holds in 3 of 4 cases over 2 seeds"),
         ([[False, True, False, False]], Support.sometimes, "holds in 1 of 4 cases"),
         ([[True]], Support.always, "holds"),
         ([[False]], Support.rarely, "does not hold"),
         ([[], []], Support.untested, "not tested by these results"),
-        ([[True], [], []], Support.always, "holds in 1 of 1 seeds; not tested by 2 of 3 seeds"),
+        (
+            [[True], [], []],
+            Support.always,
+            "holds in 1 of 1 seeds: 100 % (21 % to 100 %); not tested by 2 of 3 seeds",
+        ),
     ],
 )
 def test_a_claim_over_the_seeds(cases, support, words):
@@ -150,7 +174,8 @@ def test_the_page_has_every_experiment_with_its_picture(opened):
         assert section.locator("ul.claims li").count() == len(experiment.claims)
     opened.evaluate("document.querySelectorAll('details').forEach(it => it.open = true)")
     images = opened.locator("img")
-    assert images.count() == 2 * (len(SHOWN) - 2)  # figure1 and the width equation have no seeds
+    # two seeds and one in the first table; figure1 and the width equation have neither
+    assert images.count() == 3 * (len(SHOWN) - 2)
     assert opened.evaluate("[...document.images].every(it => it.complete && it.naturalWidth > 20)")
 
 
@@ -176,7 +201,7 @@ def test_links_have_targets(opened, folder):
             assert opened.locator(f"section{target}").count() == 1, target
         else:
             assert (folder / target).is_file(), target
-    opened.locator("nav a", has_text="figure5d").click()
+    opened.locator("nav a", has_text="Figure 5d").click()
     assert opened.url.endswith("#figure5d")
     assert opened.locator("section#figure5d h2").is_visible()
 
@@ -237,7 +262,7 @@ def test_small_pictures_show_different_seeds(opened):
 
 def test_experiments_without_results_are_named():
     some = [Summary(EXPERIMENTS[name], {None: {"seed": None}}) for name in ("figure1",)]
-    assert page._scope(some) == "1 of the 20 figures and tables"
+    assert page._scope(some) == "1 of the 23 figures, tables and claims"
     assert "figure2a, table1" in page._not_run(some)
     assert "figure1" not in page._not_run(some)
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from gaussian_neurons.experiments import claims, layer, pictures
+from gaussian_neurons.experiments import claims, layer, orientation, pictures
 from gaussian_neurons.experiments.experiment import Claim, Experiment, n_learned
 
 run = layer.run
@@ -25,7 +25,7 @@ EXPERIMENT = Experiment(
     samples=1_000_000,
     prints="7 learned",
     published={"learned": 7},
-    quantities=(n_learned(7),),
+    quantities=(n_learned(7), orientation.COHERENCE),
     claims=(
         claims.OUTSIDE,
         claims.KEPT_DIRECTION,
@@ -33,5 +33,6 @@ EXPERIMENT = Experiment(
             "The remaining filters are farther from the domain's middle than the learned ones (larger d).",
             claims.unlearned_are_farther,
         ),
+        orientation.EDGES,
     ),
 )

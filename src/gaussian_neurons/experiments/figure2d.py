@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gaussian_neurons.experiments import claims, figure2c, layer, pictures
+from gaussian_neurons.experiments import claims, figure2c, layer, orientation, pictures
 from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result, n_learned
 from gaussian_neurons.experiments.lab import Lab
 
@@ -77,6 +77,7 @@ EXPERIMENT = Experiment(
             "neurons with the center of another at λ = 1/10", lambda result: len(result["lower"]["twins"])
         ),
         Quantity("neurons with the center of another at λ = 1/9", lambda result: len(result["twins"])),
+        orientation.COHERENCE,
     ),
     claims=(
         Claim("Less inhibition finds more patterns than 2b.", figure2c.more_than_2b),
@@ -86,6 +87,7 @@ EXPERIMENT = Experiment(
         ),
         claims.OUTSIDE,
         claims.KEPT_DIRECTION,
+        orientation.EDGES,
     ),
     compare=figure2c.compare,
     compares_with=("figure2b",),

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from gaussian_neurons.experiments import layer, pictures
+from gaussian_neurons.experiments import layer, orientation, pictures
 from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result, comparison, n_learned
 from gaussian_neurons.theory import equivalent_width
 
@@ -24,8 +24,13 @@ class Config(layer.LayerConfig):
 
 
 def compare(result: Result, others: Mapping[str, Result]) -> Result:
-    """The number of learned filters minus those of 2d and of the other Figure 3 with the same seed."""
-    return {"more_than": {name: result["learned"] - other["learned"] for name, other in others.items()}}
+    """With the same seed: more filters than in 2d and in the other Figure 3, and 2d's orientation."""
+    found: Result = {
+        "more_than": {name: result["learned"] - other["learned"] for name, other in others.items()}
+    }
+    if "figure2d" in others:
+        found["orientation_of_2d"] = orientation.median_coherence(others["figure2d"])
+    return found
 
 
 def more_than_2d(result: Result) -> float | None:
@@ -39,18 +44,26 @@ def roughly_as_many(result: Result) -> list[bool]:
     return [abs(more) <= ROUGHLY for more in (comparison(result, "more_than") or {}).values()]
 
 
+def is_rounder(result: Result) -> list[bool]:
+    """Whether the filters have less of one direction than those of 2d."""
+    ours, theirs = orientation.median_coherence(result), comparison(result, "orientation_of_2d")
+    return [] if ours is None or theirs is None else [ours < theirs]
+
+
 QUANTITIES = (
     n_learned(),
     Quantity("difference from 2d with the same seed", more_than_2d),
     Quantity("neurons with the center of another", lambda result: len(result["twins"])),
+    orientation.COHERENCE,
 )
 CLAIMS = (
     Claim(
         f"Roughly as many filters as in 2d and in the other part of Figure 3 (within {ROUGHLY}).",
         roughly_as_many,
     ),
+    Claim("The filters are more rounded than those of 2d (smaller orientation).", is_rounder),
 )
-NOTE = "The limit is K = 16. The paper also says that the filters are rounder than in Figure 2."
+NOTE = "The limit is K = 16."
 
 EXPERIMENT = Experiment(
     name="figure3a",

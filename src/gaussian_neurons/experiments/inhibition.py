@@ -80,14 +80,18 @@ def largest(result: Result, inhibition: float) -> float:
     return float(np.abs(result["steps"][f"{inhibition:g}"]).max())
 
 
-def attracts(result: Result) -> dict[float, bool]:
-    """For each inhibition but ½, whether the sample attracts the second neuron at every distance."""
-    return {float(name): bool(min(found) > 0) for name, found in result["steps"].items() if name != "0.5"}
+def changes_sign(result: Result) -> list[bool]:
+    """For each inhibition but ½, whether the sample attracts at every distance just if it is smaller."""
+    return [
+        bool(min(found) > 0) == (float(name) < 0.5)
+        for name, found in result["steps"].items()
+        if name != "0.5"
+    ]
 
 
 EXPERIMENT = Experiment(
     name="inhibition",
-    title="a sample with a neuron on it attracts no second one",
+    title="λ = ½: no second neuron on a sample",
     config=Config(),
     run=run,
     draw=draw,
@@ -108,7 +112,7 @@ EXPERIMENT = Experiment(
         ),
         Claim(
             "Larger λ: the second neuron is repelled. Smaller λ: it is attracted.",
-            lambda result: [it == (inhibition < 0.5) for inhibition, it in attracts(result).items()],
+            changes_sign,
         ),
         Claim(
             "The widths must be equal: beside a neuron of twice the width, attraction remains.",

@@ -110,6 +110,11 @@ def differences(result: Result) -> Array:
     return apart
 
 
+def stops_as_computed(result: Result) -> list[bool]:
+    """For each precision, whether it stops where the theory says."""
+    return [bool(abs(it["reached"] - it["expected"]) < 0.01) for it in result["limits"].values()]
+
+
 def _limit(name: str) -> Quantity:
     return Quantity(f"distance at which {name} stops", lambda r: r["limits"][name]["reached"], digits=2)
 
@@ -141,9 +146,7 @@ EXPERIMENT = Experiment(
         ),
         Claim(
             "The precision of the numbers limits the distance, as computed (within 0.01).",
-            lambda result: [
-                bool(abs(limit["reached"] - limit["expected"]) < 0.01) for limit in result["limits"].values()
-            ],
+            stops_as_computed,
         ),
     ),
 )

@@ -42,6 +42,10 @@ def draw(result: Result) -> "Figure":
     return pictures.draw_panels(result, panels)
 
 
+def _quantity(width: float) -> Quantity:
+    return Quantity(f"learned filters at σ = {width:g}", partial(learned, width=width))
+
+
 EXPERIMENT = Experiment(
     name="widths",
     title="smaller widths can learn fewer filters",
@@ -55,10 +59,7 @@ EXPERIMENT = Experiment(
     prints="fewer",
     published={},
     note="The paper gives no numbers. Other settings as in Figure 2.",
-    quantities=tuple(
-        Quantity(f"learned filters at σ = {width:g}", partial(learned, width=width))
-        for width in Config.widths
-    ),
+    quantities=tuple(map(_quantity, Config.widths)),
     claims=(
         Claim(
             "Reducing the widths can lead to fewer patterns: fewer at σ = 0.25 than at σ = 1.",

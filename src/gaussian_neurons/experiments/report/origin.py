@@ -20,14 +20,15 @@ BATCHES_WARNING = (
     "batches were missing."
 )
 FOOTNOTE = (
-    "Our numbers are medians over the seeds, with the range. In the strip plots, each dot is a seed and "
-    "the line is the paper's number. A claim mostly holds if it holds in at least three of four cases; it "
-    "sometimes holds if it holds in at least one of four. A case is a seed, a filter or a pair of "
-    "filters. A filter is the center of a neuron, drawn as a patch. A framed filter is learned: recent "
-    "samples are close to it, or earlier ones were and it has not moved since. Filters with equal centers "
-    "count once. The distance of two filters is the root mean square difference of their pixels, with "
-    "black at 0 and white at 1. Filters within 0.2 count as the same. Blue pixels are below 0, red pixels "
-    "above 1; dots mark such pixels in colour filters."
+    "Our numbers are medians over the seeds, with the range. Seeds reach a published number if theirs is "
+    "equal, rounded as in the paper; intervals are 95 % confidence intervals (Wilson). In the strip "
+    "plots, each dot is a seed and the line is the paper's number. A claim mostly holds if it holds in at "
+    "least three of four cases; it sometimes holds if it holds in at least one of four. A case is a seed, "
+    "a filter or a pair of filters. A filter is the center of a neuron, drawn as a patch. A framed filter "
+    "is learned: recent samples are close to it, or earlier ones were and it has not moved since. Filters "
+    "with equal centers count once. The distance of two filters is the root mean square difference of "
+    "their pixels, with black at 0 and white at 1. Filters within 0.2 count as the same. Blue pixels are "
+    "below 0, red pixels above 1; dots mark such pixels in colour filters."
 )
 
 

@@ -5,12 +5,33 @@ from dataclasses import dataclass
 from enum import StrEnum
 from statistics import median
 
+from scipy.stats import binomtest
+
 from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result, comparison
 
 MOSTLY, SOMETIMES = 0.75, 0.25  # least fraction of the cases
 LEGEND = "✓ all cases, ≈ three of four or more, ~ one of four or more, ✗ fewer, ? not tested"
+NONE = "–"
 MINUS = "\N{MINUS SIGN}"
 Results = Mapping[int | None, Result]  # seed → result
+
+
+@dataclass(frozen=True)
+class Share:
+    """A share of the seeds, with its 95 % confidence interval (Wilson)."""
+
+    held: int
+    cases: int
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The ends of the interval."""
+        ends = binomtest(self.held, self.cases).proportion_ci(0.95, "wilson")
+        return float(ends.low), float(ends.high)
+
+    def __str__(self) -> str:
+        low, high = self.interval
+        return f"{self.held / self.cases:.0%} ({low:.0%} to {high:.0%})".replace("%", " %")
 
 
 @dataclass(frozen=True)
@@ -24,32 +45,34 @@ class Spread:
     @property
     def published(self) -> str:
         """The paper's number, or a dash."""
-        return "–" if self.quantity.published is None else self.format(self.quantity.published)
+        return NONE if self.quantity.published is None else self.format(self.quantity.published)
 
     @property
     def ours(self) -> str:
         """The median and the range."""
         values = sorted(self.values.values())
         if not values:
-            return "–"
+            return NONE
         middle, low, high = self.format(median(values)), self.format(values[0]), self.format(values[-1])
         seeds = "" if len(values) == self.seeds else f", in {len(values)} of {self.seeds} seeds"
         return (middle if low == high else f"{middle} ({low} to {high})") + seeds
 
     @property
-    def position(self) -> str:
-        """The position of the paper's number among ours."""
+    def reached(self) -> str:
+        """How many seeds have the paper's number; of a count, also how many have it or more."""
         published = self.quantity.published
         if published is None or not self.values:
             return ""
-        paper = round(published, self.quantity.digits)
-        ours = [round(value, self.quantity.digits) for value in self.values.values()]
-        equal, below = ours.count(paper), sum(value < paper for value in ours)
-        if len(ours) == 1:
+        digits = self.quantity.digits
+        paper = round(published, digits)
+        ours = [round(value, digits) for value in self.values.values()]
+        equal, more = ours.count(paper), sum(value > paper for value in ours)
+        if self.seeds == 1:
             return "equal" if equal else "different"
-        if equal == len(ours):
-            return f"equal in all {len(ours)} seeds"
-        return f"ours: {below} below, {equal} equal, {len(ours) - below - equal} above"
+        text = f"{Share(equal, self.seeds)} of {self.seeds} seeds"
+        if digits == 0 and more:
+            text += f"; {self.published} or more: {Share(equal + more, self.seeds)}"
+        return text
 
     def format(self, value: float) -> str:
         """A number with as many digits as in the paper; the median of counts may end in .5."""
@@ -112,7 +135,8 @@ class Verdict:
             unit, over = "cases", f" over {self.seeds} seeds" if self.seeds > 1 else ""
         untested = self.all_seeds - self.seeds
         rest = f"; not tested by {untested} of {self.all_seeds} seeds" if untested else ""
-        return f"holds in {self.held} of {self.cases} {unit}{over}{rest}"
+        share = f": {Share(self.held, self.cases)}" if unit == "seeds" else ""
+        return f"holds in {self.held} of {self.cases} {unit}{over}{share}{rest}"
 
 
 @dataclass(frozen=True)
@@ -148,6 +172,15 @@ class Summary:
         return found
 
     @property
+    def headline(self) -> tuple[str, str]:
+        """What to read first: the paper's first number and how many seeds reach it, or the first claim."""
+        for spread in self.spreads:
+            if spread.published != NONE:
+                return f"{spread.published} {spread.quantity.label}", spread.reached
+        verdict = self.verdicts[0]
+        return verdict.claim.text, verdict.how_often
+
+    @property
     def support(self) -> dict[Support, int]:
         """The number of claims at each level of support, without levels that have none."""
         levels = [verdict.support for verdict in self.verdicts]
@@ -175,7 +208,12 @@ class Summary:
             "experiment": self.experiment.name,
             "title": self.experiment.title,
             "quantities": [
-                {"label": it.quantity.label, "published": it.quantity.published, "ours": it.values}
+                {
+                    "label": it.quantity.label,
+                    "published": it.quantity.published,
+                    "ours": it.values,
+                    "reached": it.reached,
+                }
                 for it in self.spreads
             ],
             "claims": [
