@@ -153,6 +153,26 @@ def test_points_are_painted_and_removed():
     trial.close()
 
 
+def test_neurons_on_points_that_were_taken_back_have_learned_nothing():
+    """However long the points held them. The others stay, and the script has the same neurons."""
+    trial = learn(plane_trial(K=12), 60_000)
+    points = trial.points()["points"]
+    corners = np.array([[0.02, 0.02], [0.98, 0.02], [0.02, 0.98], [0.98, 0.98]])
+    empty = corners[np.argmax([np.abs(points - at).max(axis=1).min() for at in corners])]
+    trial.add(1, tuple(empty.tolist()))
+    trial.paint(np.random.default_rng(0).normal(empty, 0.01, (800, 2)))
+    learn(trial, 60_000)
+    assert trial.learned[12]
+    assert trial.model.diagnosis_.remembered[12]
+    others = trial.learned[:12].copy()
+    trial.unpaint()
+    assert trial.learned.tolist() == [*others, False]
+    learn(trial, 20_000)
+    assert not trial.learned[12]
+    assert (from_script(trial).centers_ == trial.model.centers_).all()
+    trial.close()
+
+
 def test_commands_for_the_plane_are_refused_for_images(trial):
     for wrong in (
         lambda: trial.paint(np.zeros((1, 2))),

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gaussian_neurons import GaussianNeurons
+from gaussian_neurons.clustering.diagnosis import MEAN_RESPONSE
 from gaussian_neurons.live import script
 from gaussian_neurons.live.frames import pixels
 from gaussian_neurons.live.removed import RemovedPatterns
@@ -188,8 +189,13 @@ class Trial:
         self._change_points(lambda source: source.with_noise(count, self.setup.seed))
 
     def unpaint(self) -> None:
-        """Remove all added points."""
+        """Remove all added points. Neurons that they held, and no other point does, have learned nothing."""
         self._change_points(Points.without_added)
+        response = self.model.transform(self._require_plane().points).max(axis=0)
+        for k in np.flatnonzero(self.model.learned_ & (response < MEAN_RESPONSE)).tolist():
+            beside = np.nextafter(self.model.centers_[k], np.inf).tolist()  # a neuron that is moved is new
+            self.model.move_neurons([k], centers=[beside])
+            self.journal.record(self.seen, script.move_line(k, beside))
 
     def _change_points(self, change: Callable[[Points], Points]) -> None:
         before = self._require_plane()
