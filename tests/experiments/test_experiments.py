@@ -84,6 +84,8 @@ def test_every_result_is_complete_and_enough_to_draw_the_figure(toys, name):
     figure = experiment.draw(result)
     assert isinstance(figure, Figure)
     assert figure.axes
+    if experiment.draw_seeds is not None:
+        assert experiment.draw_seeds([result, result]).axes
     for quantity in experiment.quantities:
         quantity.of(result)  # must not raise
     for claim in experiment.claims:

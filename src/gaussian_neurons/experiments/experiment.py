@@ -44,13 +44,14 @@ class Experiment:
     title: str
     config: Any  # its settings, a dataclass
     run: Callable[[Any, int, "Lab"], Result]
-    draw: Callable[[Result], "Figure"]
+    draw: Callable[[Result], "Figure"]  # of one seed
     data: str | None  # "mnist", "cifar10", or None if it needs neither data nor a seed
     seconds: float  # expected on one core with AVX-512, at the paper's N
     samples: int  # total number of samples, approximately
     prints: str  # the paper's result, in a few characters
     published: Mapping[str, Any]
     seeds: int = 64  # for the report
+    draw_seeds: Callable[[Sequence[Result]], "Figure"] | None = None  # of all seeds, in place of `draw`
     note: str = ""  # for readers of the report
     quantities: tuple[Quantity, ...] = ()
     claims: tuple[Claim, ...] = ()

@@ -136,8 +136,7 @@ def reproduce(plan: Plan, listener: Listener, finish: Callable[[], None] = lambd
         listener.on_step("Comparing and drawing")
         found = compare_results(plan)
         drawings = (
-            joblib.delayed(draw)(name, next(iter(by_seed.values())), plan.out)
-            for name, by_seed in found.items()
+            joblib.delayed(draw)(name, list(by_seed.values()), plan.out) for name, by_seed in found.items()
         )
         list(_parallel(plan.jobs, drawings, len(found)))
         finish()
@@ -226,12 +225,16 @@ def compare_results(plan: Plan) -> dict[str, dict[int | None, Result]]:
     return found
 
 
-def draw(name: str, result: Result, out: Path) -> None:
-    """Draw a result as PNG and as SVG."""
+def draw(name: str, results_of_seeds: Sequence[Result], out: Path) -> None:
+    """Draw the first result, or all together, as PNG and as SVG."""
     import matplotlib as mpl
 
+    experiment = EXPERIMENTS[name]
     with mpl.rc_context({"svg.hashsalt": name, "svg.fonttype": "none"}):
-        figure = EXPERIMENTS[name].draw(result)
+        if experiment.draw_seeds is not None:
+            figure = experiment.draw_seeds(results_of_seeds)
+        else:
+            figure = experiment.draw(results_of_seeds[0])
         for suffix, facts in (("png", {"Software": None}), ("svg", {"Date": None, "Creator": None})):
             temporary = out / name / f".{name}.{suffix}"
             figure.savefig(temporary, dpi=DPI, metadata=facts, format=suffix, transparent=suffix == "svg")

@@ -1,12 +1,16 @@
 """The text's remark on small widths: they can lead to fewer patterns, since samples attract too little."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from gaussian_neurons.experiments import layer, pictures
 from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result
 from gaussian_neurons.experiments.lab import Lab
+from gaussian_neurons.plotting import INK, LEARNED, MUTED
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -42,6 +46,29 @@ def draw(result: Result) -> "Figure":
     return pictures.draw_panels(result, panels)
 
 
+def draw_seeds(results: Sequence[Result]) -> "Figure":
+    """The number of learned filters over the width: a dot for each seed, and the mean."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(5.6, 3.6), dpi=150, layout="constrained")
+    axes = figure.add_subplot()
+    widths = results[0]["config"]["widths"]
+    counts = np.array([[learned(result, width) for width in widths] for result in results])
+    shift = np.linspace(-0.08, 0.08, len(results)) if len(results) > 1 else [0.0]
+    for row, up in zip(counts, shift, strict=True):  # equal numbers of several seeds side by side
+        axes.plot(widths, row + up, ".", color=MUTED, ms=6)
+    axes.plot(widths, counts.mean(axis=0), "-o", color=LEARNED, lw=1.8, label=f"mean of {len(results)} seeds")
+    axes.set_xscale("log")
+    axes.set_xticks(widths, [f"{width:g}" for width in widths])
+    axes.minorticks_off()
+    axes.set_xlabel("width σ", fontsize=9, color=INK)
+    axes.set_ylabel("learned filters", fontsize=9, color=INK)
+    axes.legend(fontsize=8, frameon=False, labelcolor=INK)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.tick_params(colors=INK, labelsize=8)
+    return figure
+
+
 def _quantity(width: float) -> Quantity:
     return Quantity(f"learned filters at σ = {width:g}", partial(learned, width=width))
 
@@ -52,6 +79,7 @@ EXPERIMENT = Experiment(
     config=Config(),
     run=run,
     draw=draw,
+    draw_seeds=draw_seeds,
     data="mnist",
     seconds=7,
     samples=15_000_000,

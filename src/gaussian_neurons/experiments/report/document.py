@@ -61,7 +61,8 @@ def _line(summary: Summary, folder: str) -> tuple[str, ...]:
 
 def _section(summary: Summary, folder: str) -> list[str]:
     name, seeds = summary.experiment.name, [seed for seed in summary.results if seed is not None]
-    over = f" Seeds {format_seeds(seeds)}; the picture shows seed {seeds[0]}." if seeds else ""
+    shown = "all" if summary.experiment.draw_seeds else f"seed {seeds[0]}" if seeds else ""
+    over = f" Seeds {format_seeds(seeds)}; the picture shows {shown}." if seeds else ""
     rows = [(it.quantity.label, it.published, it.ours, it.reached) for it in summary.spreads]
     claims = [f"- {it.support.mark} {it.claim.text} *{it.how_often}*" for it in summary.verdicts]
     return [
