@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from gaussian_neurons.experiments import pictures
 from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result
 from gaussian_neurons.experiments.lab import Lab
 from gaussian_neurons.experiments.layer import rounded
 from gaussian_neurons.learning.reference import center_step
-from gaussian_neurons.plotting import INK, LEARNED, MUTED, PUSHED_OUT
+from gaussian_neurons.plotting import LEARNED, MUTED, PUSHED_OUT
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -57,21 +58,14 @@ def steps(config: Config, distances: Array, inhibition: float, other: float) -> 
 
 def draw(result: Result) -> "Figure":
     """The steps over the distance, for each inhibition."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(5.6, 3.6), dpi=150, layout="constrained")
-    axes = figure.add_subplot()
+    figure, axes = pictures.curve_figure("distance from the sample, in √σ", "step toward the sample / η")
     colours = {"0.5": LEARNED, "0.75": PUSHED_OUT}
     styles = iter(("--", ":", "-", "-"))
     for inhibition, found in result["steps"].items():
         colour = colours.get(inhibition, MUTED)
         label = f"λ = {inhibition}"
         axes.plot(result["distances"], found, color=colour, ls=next(styles), lw=1.8, label=label)
-    axes.set_xlabel("distance from the sample, in √σ", fontsize=9, color=INK)
-    axes.set_ylabel("step toward the sample / η", fontsize=9, color=INK)
-    axes.legend(fontsize=8, frameon=False, labelcolor=INK)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.tick_params(colors=INK, labelsize=8)
+    pictures.add_legend(axes)
     return figure
 
 

@@ -12,6 +12,7 @@ from gaussian_neurons.experiments.experiment import Result
 from gaussian_neurons.plotting import BEYOND, INK, filters
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 CELL = 0.62  # inches for one filter
@@ -70,6 +71,24 @@ def draw_panels(result: Result, panels: Sequence[Panel]) -> "Figure":
         bar.ax.tick_params(colors=INK, labelsize=8)
     add_origin(figure, result)
     return figure
+
+
+def curve_figure(x: str, y: str) -> tuple["Figure", "Axes"]:
+    """A figure for curves, with the names of its axes."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(5.6, 3.6), dpi=150, layout="constrained")
+    axes = figure.add_subplot()
+    axes.set_xlabel(x, fontsize=9, color=INK)
+    axes.set_ylabel(y, fontsize=9, color=INK)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.tick_params(colors=INK, labelsize=8)
+    return figure, axes
+
+
+def add_legend(axes: "Axes") -> None:
+    """Add the names of the curves."""
+    axes.legend(fontsize=8, frameon=False, labelcolor=INK)
 
 
 def add_origin(figure: "Figure", result: Result) -> None:

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gaussian_neurons.experiments import pictures
 from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result
 from gaussian_neurons.experiments.lab import Lab
 from gaussian_neurons.experiments.layer import rounded
 from gaussian_neurons.learning.native import learn
 from gaussian_neurons.learning.rule import Rule
-from gaussian_neurons.plotting import INK, LEARNED, MUTED, PUSHED_OUT
+from gaussian_neurons.plotting import LEARNED, MUTED, PUSHED_OUT
 from gaussian_neurons.theory import repulsion_distance, repulsion_limit
 
 if TYPE_CHECKING:
@@ -85,10 +86,7 @@ def standstill(config: Config, dtype: Any) -> float:
 
 def draw(result: Result) -> "Figure":
     """The distance over the number of samples, the solution, and the limits of both precisions."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(5.6, 3.6), dpi=150, layout="constrained")
-    axes = figure.add_subplot()
+    figure, axes = pictures.curve_figure("samples", "distance, in √σ")
     axes.semilogx(
         result["counts"], result["solution"], color=LEARNED, lw=1.8, label="the equation's solution"
     )
@@ -96,11 +94,7 @@ def draw(result: Result) -> "Figure":
     for name, line in (("float32", ":"), ("float64", "--")):
         limit = result["limits"][name]["reached"]
         axes.axhline(limit, color=MUTED, lw=1, ls=line, label=f"{name} stops at {limit:.2f}")
-    axes.set_xlabel("samples", fontsize=9, color=INK)
-    axes.set_ylabel("distance, in √σ", fontsize=9, color=INK)
-    axes.legend(fontsize=8, frameon=False, labelcolor=INK)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.tick_params(colors=INK, labelsize=8)
+    pictures.add_legend(axes)
     return figure
 
 

@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gaussian_neurons.experiments import pictures
 from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result
 from gaussian_neurons.experiments.lab import Lab
 from gaussian_neurons.experiments.layer import rounded
-from gaussian_neurons.plotting import INK, LEARNED, MUTED
+from gaussian_neurons.plotting import LEARNED, MUTED
 from gaussian_neurons.theory import SUBFIGURE_2D, Layout, equivalent_width, log_repulsion
 
 if TYPE_CHECKING:
@@ -51,22 +52,15 @@ def run(config: Config, seed: int, lab: Lab) -> Result:
 
 def draw(result: Result) -> "Figure":
     """Both curves, and their intersections with the wanted repulsion."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(5.6, 3.8), dpi=150, layout="constrained")
-    axes = figure.add_subplot()
+    figure, axes = pictures.curve_figure("width σ", "repulsion between opposite corners")
     axes.axhline(result["repulsion"], color=MUTED, lw=1, ls="--", label="Figure 2d: 5 × 5, σ = 1, λ = 1/9")
     for solution, line in zip(result["solutions"], ("-", ":"), strict=True):
         side = solution["side"]
         label = f"{side} × {side}, λ = {solution['inhibition']:g}: σ = {solution['width']:.2f}"
         axes.loglog(*solution["curve"], color=LEARNED, ls=line, lw=1.8, label=label)
         axes.plot(solution["width"], result["repulsion"], "o", color=LEARNED)
-    axes.set_xlabel("width σ", fontsize=9, color=INK)
-    axes.set_ylabel("repulsion between opposite corners", fontsize=9, color=INK)
     axes.set_ylim(result["repulsion"] * 1e-6, None)
-    axes.legend(fontsize=8, frameon=False, labelcolor=INK)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.tick_params(colors=INK, labelsize=8)
+    pictures.add_legend(axes)
     return figure
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from gaussian_neurons.experiments import layer, pictures
 from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result
 from gaussian_neurons.experiments.lab import Lab
-from gaussian_neurons.plotting import INK, LEARNED, MUTED
+from gaussian_neurons.plotting import LEARNED, MUTED
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -48,10 +48,7 @@ def draw(result: Result) -> "Figure":
 
 def draw_seeds(results: Sequence[Result]) -> "Figure":
     """The number of learned filters over the width: a dot for each seed, and the mean."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(5.6, 3.6), dpi=150, layout="constrained")
-    axes = figure.add_subplot()
+    figure, axes = pictures.curve_figure("width σ", "learned filters")
     widths = results[0]["config"]["widths"]
     counts = np.array([[learned(result, width) for width in widths] for result in results])
     shift = np.linspace(-0.08, 0.08, len(results)) if len(results) > 1 else [0.0]
@@ -61,11 +58,7 @@ def draw_seeds(results: Sequence[Result]) -> "Figure":
     axes.set_xscale("log")
     axes.set_xticks(widths, [f"{width:g}" for width in widths])
     axes.minorticks_off()
-    axes.set_xlabel("width σ", fontsize=9, color=INK)
-    axes.set_ylabel("learned filters", fontsize=9, color=INK)
-    axes.legend(fontsize=8, frameon=False, labelcolor=INK)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.tick_params(colors=INK, labelsize=8)
+    pictures.add_legend(axes)
     return figure
 
 
