@@ -275,6 +275,13 @@ def test_eigenvalues_of_any_scale(scale):
     assert eigenvalues(np.zeros((3, 3))).tolist() == [0, 0, 0]
 
 
+@pytest.mark.parametrize("power", range(-320, -100, 5))
+def test_eigenvalues_of_numbers_whose_squares_underflow(power):
+    tiny = 10.0**power
+    found = eigenvalues(np.array([[1.0, tiny, 0.0], [tiny, tiny**2, tiny], [0.0, tiny, 0.5]]))
+    np.testing.assert_allclose(found, [0, 0.5, 1], atol=1e-15)
+
+
 @given(seeds, st.integers(1, 40))
 def test_eigenvalues_are_those_of_lapack(seed, size):
     rows = np.random.default_rng(seed).normal(size=(size, 1 + seed % 50))

@@ -15,6 +15,7 @@ from gaussian_neurons.learning.starts import means, means_of
 Array = NDArray[Any]
 Labels = NDArray[np.int64]
 
+NEGLIGIBLE = 1e-140  # part of the largest number of a matrix, whose square underflows
 BAND = 0.125  # half the width of a band across the line between two centers, as a part of its length
 
 
@@ -154,7 +155,9 @@ def eigenvalues(matrix: Array) -> Array:
     diagonal, off_diagonal = np.zeros(len(matrix)), np.zeros(len(matrix) - 1)
     largest = float(np.abs(matrix).max())  # squares of the numbers could overflow
     if largest > 0:
-        _core.tridiagonal(matrix / largest, diagonal, off_diagonal)
+        scaled = matrix / largest
+        scaled[np.abs(scaled) < NEGLIGIBLE] = 0.0
+        _core.tridiagonal(scaled, diagonal, off_diagonal)
     if not len(off_diagonal):
         return diagonal * largest
     found: Array = eigvalsh_tridiagonal(diagonal, off_diagonal, lapack_driver="sterf")
