@@ -11,7 +11,7 @@ from gaussian_neurons.experiments import results
 from gaussian_neurons.experiments.catalogue import EXPERIMENTS
 from gaussian_neurons.experiments.report import document, page
 from gaussian_neurons.experiments.report.origin import origin
-from gaussian_neurons.experiments.report.summary import LEGEND, NONE, Summary
+from gaussian_neurons.experiments.report.summary import LEGEND, Summary
 from gaussian_neurons.experiments.reproduction import Plan, current_results
 
 
@@ -44,13 +44,14 @@ class Report:
     def print_summary(self, console: Console) -> None:
         """Print the first number of each experiment, and the support of its claims."""
         table = Table(box=None, pad_edge=False, header_style="dim")
-        for name in ("", "number", "the paper", "ours", "seeds that reach it", "claims"):
+        for name in ("", "number", "the paper", "ours", "reached by", "claims"):
             table.add_column(name)
         for summary in self._summaries:
             first = summary.spreads[0]
             name = f"[bold]{summary.experiment.name}[/]"
-            reached = summary.headline[1] if first.published == NONE else first.reached
-            table.add_row(name, first.quantity.label, first.published, first.ours, reached, summary.marks)
+            reached = re.search(r"\d+ %", first.reached)  # without its interval, to fit into a line
+            share = reached[0] if reached else first.reached
+            table.add_row(name, first.quantity.label, first.published, first.ours, share, summary.marks)
         console.print(table)
         console.print(f"\n[dim]Claims of the paper: {LEGEND}.[/]")
         for warning in self._warnings:
