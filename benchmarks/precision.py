@@ -12,12 +12,12 @@ import argparse
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import joblib
 import numpy as np
 from scipy.stats import fisher_exact, mannwhitneyu
 
+from benchmarks import named
 from benchmarks.progress import Progress
 from gaussian_neurons import Neurons
 from gaussian_neurons.base.files import replace_file
@@ -33,12 +33,13 @@ BACKENDS = {"core": native, "reference": reference}
 CHUNK = 100_000  # samples
 LAST = 10_000  # samples that decide which neurons learned
 
-Case = tuple[str, str, str, int, int]  # setting, backend, precision, samples, seed
+Arm = tuple[str, str, int, str]  # setting, backend, samples, precision
+Results = dict[str, list[list[int]]]  # name of an arm → for each seed: learned filters, equal centers
 
 
-def run(case: Case) -> dict[str, int]:
+def run(arm: Arm, seed: int) -> list[int]:
     """How many filters were learned, and how many neurons have the center of another."""
-    setting, backend, precision, samples, seed = case
+    setting, backend, samples, precision = arm
     config = SETTINGS[setting]
     stream = config.stream(mnist(), seed)
     centers = config.neurons(seed).partial_fit(stream.read(1)).initial_centers_
@@ -50,36 +51,30 @@ def run(case: Case) -> dict[str, int]:
         after = BACKENDS[backend].learn(neurons.centers, neurons.widths, x, None, rule, neurons.seen)
         neurons = neurons.after(*after, len(x))
     facts = diagnose(neurons, x[-LAST:], np.zeros(x.shape[1]), np.ones(x.shape[1]))
-    return {"learned": int(facts.learned.sum()), "equal": int((find_twins(neurons) >= 0).sum())}
+    return [int(facts.learned.sum()), int((find_twins(neurons) >= 0).sum())]
 
 
-def table(results: dict[str, dict[str, int]], cases: list[Case]) -> Iterator[str]:
-    """A line for each arm, and one that compares the two precisions of each backend."""
-    arms: dict[tuple[Any, ...], list[dict[str, int]]] = {}
-    for case in cases:
-        if key(case) in results:
-            arms.setdefault((case[0], case[1], case[3], case[2]), []).append(results[key(case)])
-    for (setting, backend, samples, precision), found in arms.items():
-        learned, equal = ([it[name] for it in found] for name in ("learned", "equal"))
-        together = sum(it > 0 for it in equal)
+def table(results: Results, arms: list[Arm]) -> Iterator[str]:
+    """A line for each arm, and one that compares the two precisions."""
+    for arm in arms:
+        setting, backend, samples, precision = arm
+        learned, equal = np.array(results[name_of(arm)]).T
+        together = int((equal > 0).sum())
         yield (
-            f"{setting} {backend} {precision}, {samples:,} samples, {len(found)} seeds: "
-            f"{np.mean(learned):.2f} filters; equal centers in {together} seeds, {sum(equal)} in all"
+            f"{setting} {backend} {precision}, {samples:,} samples, {len(learned)} seeds: "
+            f"{learned.mean():.2f} filters; equal centers in {together} seeds, {equal.sum()} in all"
         )
-        other = arms.get((setting, backend, samples, "float32"), [])
-        if precision == "float64" and other:
-            before = sum(it["equal"] > 0 for it in other)
-            odds = [[before, len(other) - before], [together, len(found) - together]]
-            p_equal, p_learned = (
-                fisher_exact(odds)[1],
-                mannwhitneyu([it["learned"] for it in other], learned).pvalue,
-            )
+        if precision == "float64":
+            other, others_equal = np.array(results[name_of((*arm[:3], "float32"))]).T
+            before = int((others_equal > 0).sum())
+            odds = [[before, len(other) - before], [together, len(learned) - together]]
+            p_learned, p_equal = mannwhitneyu(other, learned).pvalue, fisher_exact(odds)[1]
             yield f"   the two precisions: p = {p_learned:.2f} for filters, {p_equal:.2f} for equal centers"
 
 
-def key(case: Case) -> str:
-    """The name of a case in the file."""
-    return " ".join(map(str, case))
+def name_of(arm: Arm) -> str:
+    """The name of an arm in the file."""
+    return " ".join(map(str, arm))
 
 
 def main() -> None:
@@ -91,22 +86,24 @@ def main() -> None:
     parser.add_argument("--reference", action="store_true", help="also the NumPy reference")
     parser.add_argument("--jobs", type=int, default=joblib.cpu_count())
     arguments = parser.parse_args()
-    cases = [
-        (setting, backend, precision, arguments.samples, seed)
-        for setting in arguments.settings.split(",")
+    arms: list[Arm] = [
+        (setting, backend, arguments.samples, precision)
+        for setting in named.chosen(SETTINGS, arguments.settings, "setting")
         for backend in (BACKENDS if arguments.reference else ("core",))
         for precision in ("float32", "float64")
-        for seed in range(arguments.seeds)
     ]
-    results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-    left = [case for case in cases if key(case) not in results]
-    calls = joblib.Parallel(arguments.jobs, return_as="generator")(joblib.delayed(run)(it) for it in left)
+    results: Results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    left = [
+        (arm, seed) for arm in arms for seed in range(len(results.get(name_of(arm), [])), arguments.seeds)
+    ]
+    calls = joblib.Parallel(arguments.jobs, return_as="generator")(joblib.delayed(run)(*it) for it in left)
     with Progress(len(left)) as progress:
-        for case, found in zip(left, calls, strict=True):
-            progress.step(f"{case[0]} {case[1]} {case[2]} seed {case[4]}")
-            results[key(case)] = found
-            replace_file(RESULTS, (json.dumps(results, indent=0) + "\n").encode())
-    print("\n".join(table(results, cases)))
+        for (arm, seed), found in zip(left, calls, strict=True):
+            progress.step(f"{name_of(arm)} seed {seed}")
+            results.setdefault(name_of(arm), []).append(found)
+            lines = [f"{json.dumps(name)}: {json.dumps(each)}" for name, each in results.items()]
+            replace_file(RESULTS, ("{\n" + ",\n".join(lines) + "\n}\n").encode())
+    print("\n".join(table(results, arms)))
 
 
 if __name__ == "__main__":

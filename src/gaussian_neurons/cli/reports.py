@@ -49,9 +49,8 @@ class Report:
         for summary in self._summaries:
             first = summary.spreads[0]
             name = f"[bold]{summary.experiment.name}[/]"
-            reached = re.search(r"\d+ %", first.reached)  # without its interval, to fit into a line
-            share = reached[0] if reached else first.reached
-            table.add_row(name, first.quantity.label, first.published, first.ours, share, summary.marks)
+            reached = first.share.percentage if first.share and first.seeds > 1 else first.reached
+            table.add_row(name, first.quantity.label, first.published, first.ours, reached, summary.marks)
         console.print(table)
         console.print(f"\n[dim]Claims of the paper: {LEGEND}.[/]")
         for warning in self._warnings:

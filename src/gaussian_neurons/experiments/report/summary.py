@@ -1,6 +1,6 @@
 """Ours and the paper's results: each number over the seeds, and how often each claim holds."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from statistics import median
@@ -29,9 +29,14 @@ class Share:
         ends = binomtest(self.held, self.cases).proportion_ci(0.95, "wilson")
         return float(ends.low), float(ends.high)
 
+    @property
+    def percentage(self) -> str:
+        """The share alone."""
+        return f"{100 * self.held / self.cases:.0f} %"
+
     def __str__(self) -> str:
-        low, high = self.interval
-        return f"{self.held / self.cases:.0%} ({low:.0%} to {high:.0%})".replace("%", " %")
+        low, high = (f"{100 * end:.0f} %" for end in self.interval)
+        return f"{self.percentage} ({low} to {high})"
 
 
 @dataclass(frozen=True)
@@ -58,20 +63,28 @@ class Spread:
         return (middle if low == high else f"{middle} ({low} to {high})") + seeds
 
     @property
+    def share(self) -> Share | None:
+        """The share of the seeds that have the paper's number; None if there is none to compare."""
+        return self._share(lambda ours, paper: ours == paper)
+
+    def _share(self, reaches: Callable[[float, float], bool]) -> Share | None:
+        published, digits = self.quantity.published, self.quantity.digits
+        if published is None or not self.values:
+            return None
+        paper = round(published, digits)
+        return Share(sum(reaches(round(it, digits), paper) for it in self.values.values()), self.seeds)
+
+    @property
     def reached(self) -> str:
         """How many seeds have the paper's number; of a count, also how many have it or more."""
-        published = self.quantity.published
-        if published is None or not self.values:
+        equal, more = self.share, self._share(lambda ours, paper: ours >= paper)
+        if equal is None or more is None:
             return ""
-        digits = self.quantity.digits
-        paper = round(published, digits)
-        ours = [round(value, digits) for value in self.values.values()]
-        equal, more = ours.count(paper), sum(value > paper for value in ours)
         if self.seeds == 1:
-            return "equal" if equal else "different"
-        text = f"{Share(equal, self.seeds)} of {self.seeds} seeds"
-        if digits == 0 and more:
-            text += f"; {self.published} or more: {Share(equal + more, self.seeds)}"
+            return "equal" if equal.held else "different"
+        text = f"{equal} of {self.seeds} seeds"
+        if self.quantity.digits == 0 and more.held > equal.held:
+            text += f"; {self.published} or more: {more}"
         return text
 
     def format(self, value: float) -> str:
