@@ -135,7 +135,7 @@ EXPERIMENT = Experiment(
     ),
     claims=(
         Claim(
-            f"The rule follows the equation (after 100,000 samples within {CLOSE:.0%}).",
+            f"The rule follows the equation (after 100,000 samples within {100 * CLOSE:.0f} %).",
             lambda result: [bool(differences(result)[-1] < CLOSE)],
         ),
         Claim(
