@@ -25,7 +25,7 @@ from gaussian_neurons.learning.backends import is_compiled, name_of
 from gaussian_neurons.model import learner, model_file, run
 from gaussian_neurons.model.columns import require_columns
 from gaussian_neurons.model.recent import Recent
-from gaussian_neurons.model.settings import Settings, checked, checked_before
+from gaussian_neurons.model.settings import Settings, checked, checked_before, checked_draws
 from gaussian_neurons.model.state import Network, State
 from gaussian_neurons.sampling import Stream, as_stream
 from gaussian_neurons.views import notebook, observers
@@ -315,10 +315,9 @@ class GaussianNeurons(
 
     def draws(self, rows: int) -> int:
         """How many samples `fit` draws from so many rows."""
-        if not isinstance(self.max_samples, str):
-            return checks.whole_number("max_samples", self.max_samples)
-        if self.max_samples != "auto":
-            raise ValueError(f"max_samples must be a whole number or 'auto', got {self.max_samples!r}.")
+        given = checked_draws(self.max_samples)
+        if given is not None:
+            return given
         is_ladder = isinstance(self.width, str) and self.width_learning_rate == 0
         return max(rows, LEAST_DRAWS_OF_A_LADDER if is_ladder else LEAST_DRAWS)
 

@@ -157,8 +157,8 @@ def test_every_working_model_comes_back(tmp_path):
     [
         ({"learning_rate": np.inf}, "learning_rate must be finite and at least 0, got inf"),
         ({"inhibition": -1}, "inhibition must be finite"),
-        ({"max_samples": float("nan")}, "max_samples must be finite, got nan"),
-        ({"max_samples": {1: 2}}, "max_samples must be a number, a string or an array to be stored"),
+        ({"max_samples": float("nan")}, "max_samples must be a whole number of at least 1, got nan"),
+        ({"max_samples": {1: 2}}, "max_samples must be a whole number of at least 1"),
         ({"n_neurons": 2**20 + 1}, "n_neurons must be at most 1048576, got 1048577"),
     ],
 )
@@ -257,6 +257,8 @@ FORGED = {
     "more samples than random numbers": lambda arrays, facts: seen(facts, 2**56),
     "a negative number of samples seen": lambda arrays, facts: seen(facts, -5),
     "too many neurons": fact("parameters", "n_neurons", value=2**31),
+    "a number of draws that is a list": fact("parameters", "max_samples", value=[0, [1]]),
+    "a random state that is a list": fact("parameters", "random_state", value=[0, [1]]),
     "a negative width parameter": fact("parameters", "width", value=-1.0),
     "an unknown backend": fact("parameters", "backend", value="magic"),
     "a learning rate that is a word": fact("parameters", "learning_rate", value="fast"),

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import check_random_state
 
 from gaussian_neurons.base.checks import one_of
 from gaussian_neurons.base.memory_maps import FLOATS
@@ -21,7 +22,7 @@ from gaussian_neurons.learning.neurons import EACH, Neurons
 from gaussian_neurons.model import archive
 from gaussian_neurons.model.look import Look
 from gaussian_neurons.model.recent import Recent, window_for
-from gaussian_neurons.model.settings import checked
+from gaussian_neurons.model.settings import checked, checked_draws
 from gaussian_neurons.model.state import Network, State
 from gaussian_neurons.sampling.stream import MOST_SAMPLES
 
@@ -304,6 +305,8 @@ def _check_parameters(parameters: Mapping[str, Any], n_features: int) -> None:
     """A file holds only parameters with which a model can learn."""
     names = list(inspect.signature(checked).parameters)[1:]
     checked(n_features, **{name: parameters[name] for name in names})
+    checked_draws(parameters["max_samples"])
+    check_random_state(parameters["random_state"])
 
 
 # ---- checks: facts that do not match each other, or that no learning could have produced --------------

@@ -89,6 +89,13 @@ def checked(
 checked_before = lru_cache(maxsize=64, typed=True)(checked)  # for parameters that can be hashed
 
 
+def checked_draws(max_samples: Any) -> int | None:
+    """How many samples `fit` draws, None for "auto"."""
+    if isinstance(max_samples, str) and max_samples != "auto":
+        raise ValueError(f"max_samples must be a whole number or 'auto', got {max_samples!r}.")
+    return None if isinstance(max_samples, str) else whole_number("max_samples", max_samples)
+
+
 def _number_or_auto(name: str, value: Any) -> float | None:
     return None if _is_auto(name, value) else number(name, value, least=0.0)
 
