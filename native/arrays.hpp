@@ -43,6 +43,30 @@ struct Array {
     }
 };
 
+// Widths (n,), diagonals of covariances (n, D) or covariances (n, D, D), C-contiguous.
+template <class T>
+struct Widths {
+    T* data = nullptr;
+    int dimensions = 0;
+    Index shape[3] = {};
+
+    static constexpr int flags = Array<T, 1>::flags;
+
+    bool take(const Py_buffer& buffer) {
+        dimensions = buffer.ndim;
+        if (dimensions < 1 || dimensions > 3 || !holds<std::remove_const_t<T>>(buffer)) return false;
+        data = static_cast<T*>(buffer.buf);
+        for (int k = 0; k < dimensions; ++k) shape[k] = buffer.shape[k];
+        return true;
+    }
+    // Whether there are n of them for D dimensions.
+    bool fits(Index n, Index D) const {
+        bool fits = shape[0] == n;
+        for (int k = 1; k < dimensions; ++k) fits &= shape[k] == D;
+        return fits;
+    }
+};
+
 template <class T>
 using Vector = Array<T, 1>;
 template <class T>
@@ -104,6 +128,8 @@ struct view_caster {
 
 template <class T, int N>
 struct type_caster<gaussian_neurons::Array<T, N>> : view_caster<gaussian_neurons::Array<T, N>> {};
+template <class T>
+struct type_caster<gaussian_neurons::Widths<T>> : view_caster<gaussian_neurons::Widths<T>> {};
 template <>
 struct type_caster<gaussian_neurons::SampleRows> : view_caster<gaussian_neurons::SampleRows> {};
 template <>

@@ -46,10 +46,11 @@ constexpr Index fewest_rows_for_lists = 8;  // in a call; for fewer, neighbour l
 
 // Rows that are learned between two looks at the clock: about a millisecond of work, and few enough numbers
 // to stay in the L1 cache.
-Index chunk_rows(Index K, Index D) {
+Index chunk_rows(Index K, Index D, Shape shape) {
     const double multiply_adds = 1 << 25;
     const Index in_cache = std::clamp<Index>((1 << 12) / D, 64, 1024);
-    return std::clamp<Index>(Index(multiply_adds / (double(K) * K * D)), 1, in_cache);
+    const double of_row = double(K) * K * D * (shape == Shape::full ? D : 1);
+    return std::clamp<Index>(Index(multiply_adds / of_row), 1, in_cache);
 }
 
 enum Status { fine = 0, bad_value = 1, bad_width = 2, diverged = 3 };
@@ -60,9 +61,9 @@ using Learned = std::tuple<int, Index, Index>;  // status, row, column or neuron
 // (bad_width, row, 0) or (diverged, row, neuron).
 template <class T>
 Learned learn(const Matrix<T>& centers,  // INOUT  (K, D)
-              const Vector<T>& widths,   // INOUT  (K,)
+              const Widths<T>& widths,   // INOUT  (K,), (K, D) or (K, D, D)
               const SampleRows& rows,    // IN     (n, D)
-              const Vector<const double>& sample_widths,  // IN     (n,) or None
+              const Widths<const double>& sample_widths,  // IN     (n,), (n, D), (n, D, D) or None
               Index first,               // the first row to learn
               Index seen,                // number of samples learned before row `first`
               double learning_rate, double inhibition, double width_learning_rate, Index repulsion_every,
@@ -70,23 +71,26 @@ Learned learn(const Matrix<T>& centers,  // INOUT  (K, D)
     using clock = std::chrono::steady_clock;
     const Index K = centers.shape[0], D = centers.shape[1];
     require(K >= 1 && D >= 1, "centers must have at least one row and one column");
-    require(widths.shape[0] == K, "widths must have one value for each center");
+    require(widths.fits(K, D), "widths must be (K,), (K, D) or (K, D, D) for centers (K, D)");
     require(rows.D == D, "samples must have as many columns as centers");
-    require(!sample_widths.data || sample_widths.shape[0] == rows.n,
-            "sample_widths must have one value for each row");
+    require(!sample_widths.data || (sample_widths.dimensions == widths.dimensions && sample_widths.fits(rows.n, D)),
+            "sample_widths must have one element for each row, of the shape of those of widths");
     require(first >= 0 && first <= rows.n, "first must be in [0, n]");
     require(seen >= 0, "seen must be at least 0");
     require(repulsion_every >= 1, "repulsion_every must be at least 1");
     if (first == rows.n) return {fine, first, 0};
     const auto& kernels = current->kernels<T>();
     const Rule rule{learning_rate, inhibition, width_learning_rate, repulsion_every};
-    const Setup setup{K, D, sample_widths.data && width_learning_rate > 0,
+    const Shape shape = Shape(widths.dimensions - 1);
+    const Index of_width = numbers_of(shape, D);
+    const Setup setup{K, D, shape, sample_widths.data && width_learning_rate > 0,
                       lists && rows.n - first >= fewest_rows_for_lists};
 
     nb::gil_scoped_release released;
-    const Index chunk = std::min(chunk_rows(K, D), rows.n - first), work_size = kernels.learn_workspace(setup);
-    const Scratch<T> work(work_size + (rows.in_place<T>() ? 0 : chunk * D) + (sample_widths.data ? chunk : 0));
-    T *chunk_widths = work.at + work_size, *buffer = chunk_widths + (sample_widths.data ? chunk : 0);
+    const Index chunk = std::min(chunk_rows(K, D, shape), rows.n - first);
+    const Index work_size = kernels.learn_workspace(setup), widths_size = sample_widths.data ? chunk * of_width : 0;
+    const Scratch<T> work(work_size + (rows.in_place<T>() ? 0 : chunk * D) + widths_size);
+    T *chunk_widths = work.at + work_size, *buffer = chunk_widths + widths_size;
     const auto begin = chunk < rows.n - first ? clock::now() : clock::time_point();
     std::optional<clock::time_point> deadline;
     Learned result{fine, first, 0};
@@ -101,14 +105,15 @@ Learned learn(const Matrix<T>& centers,  // INOUT  (K, D)
             n = bad.row - row;
             where = bad.column;
         }
-        for (Index t = 0; sample_widths.data && t < n; ++t) {
-            chunk_widths[t] = T(sample_widths.data[row + t]);
-            if (is_finite(chunk_widths[t]) && chunk_widths[t] >= 0) continue;
+        for (Index k = 0; sample_widths.data && k < n * of_width; ++k) {
+            chunk_widths[k] = T(sample_widths.data[row * of_width + k]);
+            const bool is_variance = shape != Shape::full || k % of_width % (D + 1) == 0;
+            if (is_finite(chunk_widths[k]) && (!is_variance || chunk_widths[k] >= 0)) continue;
             found = bad_width;
-            n = t;
+            n = k / of_width;
             where = 0;
         }
-        const Outcome outcome = kernels.learn(rule, n, seen + (row - first), samples, chunk_widths, work.at);
+        const Outcome outcome = kernels.learn(setup, rule, n, seen + (row - first), samples, chunk_widths, work.at);
         row += outcome.learned;
         if (outcome.diverged >= 0) {
             found = diverged;
@@ -122,7 +127,7 @@ Learned learn(const Matrix<T>& centers,  // INOUT  (K, D)
         else if (now >= *deadline)
             break;
     }
-    kernels.write(work.at, centers.data, widths.data);
+    kernels.write(setup, work.at, centers.data, widths.data);
     return result;
 }
 

@@ -67,7 +67,7 @@ void strongest(Index K, Index D, Index n, const typename S::number* samples, con
 
 template <class S>
 constexpr Kernels<typename S::number> kernels() {
-    return {Session<S>::size,     open<S>,      learn<S>,    write<S>,
+    return {learn_workspace<S>,   open<S>,      learn<S>,    write<S>,
             measure_workspace<S>, distances<S>, strongest<S>};
 }
 

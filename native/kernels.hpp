@@ -15,12 +15,23 @@ struct Rule {
     Index repulsion_every;       // r: centers repel each other at every r-th sample, r times as strong
 };
 
+// What a neuron has: a width, a diagonal covariance (D numbers) or a full one (D * D numbers).
+enum class Shape { round, diagonal, full };
+
 // What a session needs memory for.
 struct Setup {
     Index K, D;
+    Shape shape;
     bool learns_widths;  // every sample has a width, and neurons learn from it
     bool lists;          // may use neighbour lists: faster for neurons that are far apart, same bits
 };
+
+// Numbers of the width or covariance of a neuron or a sample.
+inline Index numbers_of(Shape shape, Index D) {
+    return shape == Shape::full ? D * D : shape == Shape::diagonal ? D : 1;
+}
+
+constexpr Index samples_between_checks = 64;  // for finite numbers
 
 struct Outcome {
     Index learned;   // number of samples learned
@@ -34,16 +45,17 @@ struct Kernels {
     Index (*learn_workspace)(const Setup& setup);
     void (*open)(const Setup& setup,
                  const T* centers,  // IN   (K, D)
-                 const T* widths,   // IN   (K,)
+                 const T* widths,   // IN   (K,), (K, D) or (K, D, D)
                  T* work);          // OUT
-    Outcome (*learn)(const Rule& rule, Index n,
+    Outcome (*learn)(const Setup& setup, const Rule& rule, Index n,
                      Index seen,              // number of samples learned before these
                      const T* samples,        // IN     (n, D)
-                     const T* sample_widths,  // IN     (n,)  sigma_x; read only if widths are learned
+                     const T* sample_widths,  // IN     (n,), (n, D) or (n, D, D); read only if widths are learned
                      T* work);                // INOUT
-    void (*write)(const T* work,  // IN
+    void (*write)(const Setup& setup,
+                  const T* work,  // IN
                   T* centers,     // OUT  (K, D)
-                  T* widths);     // OUT  (K,)
+                  T* widths);     // OUT  (K,), (K, D) or (K, D, D)
 
     // |x - mu_i|^2 for n samples and K centers; `work` as above, with measure_workspace() numbers.
     Index (*measure_workspace)(Index K, Index D, Index n);

@@ -2,12 +2,12 @@
 #pragma once
 
 #include <new>
+#include <type_traits>
 
 #include "neighbours.hpp"
+#include "shaped.hpp"
 
 namespace gaussian_neurons::GN_ISA {
-
-constexpr Index samples_between_checks = 64;
 
 // A layer that learns. It is stored at the beginning of its workspace.
 template <class S>
@@ -139,15 +139,42 @@ Outcome learn_all(Session<S>& session, Rule rule, Index n, Index seen, const typ
     return {n, -1};
 }
 
-template <class S>
-void open(const Setup& setup, const typename S::number* centers, const typename S::number* widths,
-          typename S::number* work) {
-    new (work) Session<S>(setup, centers, widths, work);
+// ---- neurons of any shape ---------------------------------------------------------------------------
+
+// Call f(type of the layer) for neurons with covariances.
+template <class S, class F>
+GN_INLINE auto with_shape(const Setup& setup, F f) {
+    if (setup.shape == Shape::full) return f((Shaped<S, true>*)nullptr);
+    return f((Shaped<S, false>*)nullptr);
 }
 
 template <class S>
-Outcome learn(const Rule& rule, Index n, Index seen, const typename S::number* samples,
+Index learn_workspace(const Setup& setup) {
+    if (setup.shape == Shape::round) return Session<S>::size(setup);
+    return with_shape<S>(setup, [&](auto* type) {
+        return std::remove_pointer_t<decltype(type)>::workspace(setup.K, setup.D);
+    });
+}
+
+template <class S>
+void open(const Setup& setup, const typename S::number* centers, const typename S::number* widths,
+          typename S::number* work) {
+    if (setup.shape == Shape::round)
+        new (work) Session<S>(setup, centers, widths, work);
+    else
+        with_shape<S>(setup, [&](auto* type) {
+            new (work) std::remove_pointer_t<decltype(type)>(setup.K, setup.D, centers, widths, work);
+        });
+}
+
+template <class S>
+Outcome learn(const Setup& setup, const Rule& rule, Index n, Index seen, const typename S::number* samples,
               const typename S::number* sample_widths, typename S::number* work) {
+    if (setup.shape != Shape::round)
+        return with_shape<S>(setup, [&](auto* type) {
+            return reinterpret_cast<decltype(type)>(work)->learn(
+                rule, n, seen, samples, setup.learns_widths ? sample_widths : nullptr);
+        });
     auto& session = *reinterpret_cast<Session<S>*>(work);
     bool learns_centers = rule.learning_rate > 0;
     if (learns_centers && session.learns_widths)
@@ -161,8 +188,14 @@ Outcome learn(const Rule& rule, Index n, Index seen, const typename S::number* s
 }
 
 template <class S>
-void write(const typename S::number* work, typename S::number* centers, typename S::number* widths) {
-    reinterpret_cast<const Session<S>*>(work)->layer.write(centers, widths);
+void write(const Setup& setup, const typename S::number* work, typename S::number* centers,
+           typename S::number* widths) {
+    if (setup.shape == Shape::round)
+        reinterpret_cast<const Session<S>*>(work)->layer.write(centers, widths);
+    else
+        with_shape<S>(setup, [&](auto* type) {
+            reinterpret_cast<const std::remove_pointer_t<decltype(type)>*>(work)->write(centers, widths);
+        });
 }
 
 }  // namespace gaussian_neurons::GN_ISA

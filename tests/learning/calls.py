@@ -11,7 +11,7 @@ PRECISIONS = ((np.float64, 1e-10), (np.float32, 1e-4))  # of the compiled core, 
 
 def learned(twin, neurons: Neurons, samples, rule: Rule, sample_widths=None) -> Neurons:
     """The neurons after one call of `reference.learn` or `native.learn`."""
-    own = None if sample_widths is None else np.asarray(sample_widths, np.float64)
+    own = None if sample_widths is None else np.ascontiguousarray(sample_widths, np.float64)
     rows = np.asarray(samples, np.float64)
     centers, widths = twin.learn(neurons.centers, neurons.widths, rows, own, rule, neurons.seen)
     return neurons.after(centers, widths, len(rows))

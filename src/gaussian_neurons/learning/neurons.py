@@ -23,9 +23,9 @@ class Neurons:
     """
 
     centers: Array  # (K, D) the paper's mu
-    widths: Array  # (K,)   the paper's sigma, a squared length
+    widths: Array  # (K,)   the paper's sigma, a squared length; or covariances, (K, D) or (K, D, D)
     start: Array  # (K, D) centers before the first sample
-    start_widths: Array  # (K,)   widths before the first sample
+    start_widths: Array  # (K,)   widths before the first sample; or (K, D) or (K, D, D)
     held: Array  # (K, D) the center when samples last held it at a review, NaN if none do and it moved on
     won: NDArray[np.int64]  # (K,)   how many samples it won in the reviews since it came to that place ...
     looked: NDArray[np.int64]  # (K,)   ... of how many that they looked at
@@ -34,9 +34,13 @@ class Neurons:
 
     @classmethod
     def at(cls, centers: ArrayLike, width: ArrayLike, dtype: type = np.float64, born: int = 0) -> "Neurons":
-        """Neurons that start at `centers` with one `width`, or one for each, after `born` samples."""
+        """Neurons that start at `centers` with one `width`, or one for each, after `born` samples.
+
+        Instead of widths (K,) there can be covariances, (K, D) or (K, D, D).
+        """
         placed: Array = np.array(centers, dtype=dtype, order="C", ndmin=2)
-        widths: Array = np.array(np.broadcast_to(np.asarray(width, dtype), placed.shape[:1]))
+        given: Array = np.asarray(width, dtype)
+        widths: Array = np.array(np.broadcast_to(given, (len(placed), *given.shape[1:])), order="C")
         held, none = np.full_like(placed, np.nan), np.zeros(len(placed), np.int64)
         return cls(placed, widths, placed, widths, held, none, none, none + born, born)
 

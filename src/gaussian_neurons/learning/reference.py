@@ -1,7 +1,8 @@
 """The paper's equations in NumPy, one sample at a time. This is the specification; read it first.
 
 Numbers in brackets are those of docs/algorithm.md. K neurons have centers (K, D) and widths (K,); a
-sample x is (D,). The indices of a pair are always [i, j]: row i is pushed by column j.
+sample x is (D,). The indices of a pair are always [i, j]: row i is pushed by column j. `reference_shaped` has
+the same for neurons with covariances instead of widths.
 """
 
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gaussian_neurons.learning import reference_shaped as shaped
 from gaussian_neurons.learning.rule import Rule
 
 Array = NDArray[Any]  # float64
@@ -96,9 +98,10 @@ def learn(
     Parameters
     ----------
     centers : (K, D)
-    widths : (K,)
+    widths : (K,), or covariances: diagonals (K, D) or matrices (K, D, D)
     samples : (n, D)
-    sample_widths : (n,), sigma_x of each sample, or None: widths are not learned
+    sample_widths : (n,), sigma_x of each sample, or covariances, (n, D) or (n, D, D) as the neurons have;
+        None: widths are not learned
     rule : the constants
     seen : samples learned before these; centers repel each other at every r-th sample of the stream
 
@@ -113,17 +116,19 @@ def learn(
     array([[0.03678794]])
     """
     learns_widths = sample_widths is not None and rule.width_learning_rate > 0
-    equal = not learns_widths and bool((widths == widths[0]).all())
+    equal = widths.ndim == 1 and not learns_widths and bool((widths == widths[0]).all())
+    move = center_step if widths.ndim == 1 else shaped.center_step
+    adapt = width_step if widths.ndim == 1 else shaped.covariance_step
     for t, x in enumerate(samples, start=seen + 1):
         repels = t % rule.repulsion_every == 0
         inhibition = rule.inhibition * rule.repulsion_every if repels else 0.0
         if rule.learning_rate > 0 and equal:
             centers = centers + center_step_equal(x, centers, widths[0], inhibition, rule.learning_rate)
         elif rule.learning_rate > 0:
-            centers = centers + center_step(x, centers, widths, inhibition, rule.learning_rate)
+            centers = centers + move(x, centers, widths, inhibition, rule.learning_rate)
         if sample_widths is not None and learns_widths:
             sample_width = sample_widths[t - seen - 1]
-            widths = widths + width_step(
+            widths = widths + adapt(
                 x, sample_width, centers, widths, rule.inhibition, rule.width_learning_rate
             )
     return centers, widths
