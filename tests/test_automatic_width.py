@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -505,6 +506,15 @@ def test_data_of_any_scale_is_clustered_or_refused(dtype, least, most):
         elif np.isfinite(scaled).all() and (scaled != scaled[0]).any():
             with pytest.raises(ValueError, match=r"differ by so little|so far apart|out of the range"):
                 model.partial_fit(scaled)
+
+
+def test_the_mean_of_a_cluster_whose_sum_overflows_is_computed():
+    X = np.array([[0.0, 1], [1e308, 1], [1, 1], [1, 1], [1, 1]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = GaussianNeurons(1, random_state=0, max_samples=60).fit(X)
+    drawn = model.recent_samples_
+    np.testing.assert_allclose(model.cluster_centers_, (drawn / len(drawn)).sum(axis=0)[None], rtol=1e-12)
 
 
 def test_equal_samples_do_not_change_the_widths():

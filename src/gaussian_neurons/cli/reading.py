@@ -170,7 +170,8 @@ def uneven(x: Array, names: Sequence[str]) -> str | None:
     some = some[finite_rows(some)]
     if len(some) < 2:
         return None
-    spreads = some.std(axis=0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        spreads = some.std(axis=0)
     order = np.argsort(spreads)[(spreads == 0).sum() :]  # constant columns do not affect distances
     if not len(order) or spreads[order[-1]] <= UNEVEN * spreads[order[0]]:
         return None

@@ -9,6 +9,7 @@ from scipy.optimize import linear_sum_assignment
 
 from gaussian_neurons.learning.neurons import Neurons
 from gaussian_neurons.learning.responses import strongest
+from gaussian_neurons.learning.starts import mean_of
 
 Array = NDArray[Any]
 Labels = NDArray[np.int64]
@@ -71,7 +72,7 @@ class Clusters:
                 mine = np.flatnonzero(label == number)
                 if len(mine):
                     near = log_response[mine] >= OUTLIER * np.median(log_response[mine])
-                    centers[index] = recent[mine[near]].mean(axis=0)
+                    centers[index] = mean_of(recent[mine[near]])
         return Found(numbers, centers, neurons.widths[first])
 
     def first_neurons(self) -> tuple[Labels, Labels]:

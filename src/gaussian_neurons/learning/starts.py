@@ -57,6 +57,13 @@ def means(rows: Array, count: int, reach: float, random: np.random.Generator) ->
     return places
 
 
+def mean_of(rows: Array) -> Array:
+    """The mean of rows, (D,), also if their sum overflows."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean: Array = rows.mean(axis=0)
+    return mean if np.isfinite(mean).all() else (rows / len(rows)).sum(axis=0)
+
+
 def means_of(rows: Array, label: NDArray[np.int64], count: int) -> tuple[Array, NDArray[np.int64]]:
     """The mean of the rows with each label, (count, D), 0 for a label without rows; and their numbers.
 

@@ -91,7 +91,8 @@ def _scale_note(table: Table) -> str | None:
     """A note if the standard deviations of the columns differ so much that one column is invisible."""
     if not _varies(table.rows).all():
         return None
-    deviations = np.asarray(table.rows, np.float64).std(axis=0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        deviations = np.asarray(table.rows, np.float64).std(axis=0)
     low, high = deviations.argsort()
     ratio = deviations[high] / deviations[low]
     if ratio <= MAX_RATIO:
