@@ -144,11 +144,11 @@ void bind_learning(nb::module_& m) {
 using Place = std::tuple<Index, Index>;  // row and column of the first value that is not finite, or -1
 
 // Calls kernel(samples, first row, number of rows, work) for chunks of rows.
-template <class T, class Kernel>
-Place measure(const Kernels<T>& kernels, const Rows& rows, Index K, Kernel kernel) {
+template <class T, class Size, class Kernel>
+Place measure(const Rows& rows, Size workspace, Kernel kernel) {
     nb::gil_scoped_release released;
     const Index chunk = std::min(rows.n, std::max<Index>((1 << 18) / std::max<Index>(rows.D, 1), 256));
-    const Index work_size = kernels.measure_workspace(K, rows.D, chunk);
+    const Index work_size = workspace(chunk);
     const Scratch<T> work(work_size + (rows.in_place<T>() ? 0 : chunk * rows.D));
     for (Index first = 0; first < rows.n; first += chunk) {
         const Index n = std::min(chunk, rows.n - first);
@@ -168,9 +168,33 @@ Place squared_distances(const SampleRows& rows,          // IN   (n, D)
     require(rows.D == D, "samples must have as many columns as centers");
     require(out.shape[0] == rows.n && out.shape[1] == K, "out must have the shape (samples, centers)");
     const auto& kernels = current->kernels<T>();
-    return measure(kernels, rows, K, [&](const T* samples, Index first, Index n, T* work) {
+    auto size = [&](Index n) { return kernels.measure_workspace(K, D, n); };
+    return measure<T>(rows, size, [&](const T* samples, Index first, Index n, T* work) {
         kernels.distances(K, D, n, samples, centers.data, out.data + first * K, work);
     });
+}
+
+// (x - mu_i)^T Sigma_i^-1 (x - mu_i). `out` is incomplete if a value is not finite.
+template <class T>
+Place quadratic_forms(const SampleRows& rows,              // IN   (n, D)
+                      const Matrix<const T>& centers,      // IN   (K, D)
+                      const Widths<const T>& covariances,  // IN   (K, D) or (K, D, D)
+                      const Matrix<T>& out) {              // OUT  (n, K)
+    const Index K = centers.shape[0], D = centers.shape[1];
+    require(K >= 1, "centers must have at least one row");
+    require(rows.D == D, "samples must have as many columns as centers");
+    require(covariances.dimensions > 1 && covariances.fits(K, D), "covariances must be (K, D) or (K, D, D)");
+    require(out.shape[0] == rows.n && out.shape[1] == K, "out must have the shape (samples, centers)");
+    const auto& kernels = current->kernels<T>();
+    const Setup setup{K, D, Shape(covariances.dimensions - 1), false, false};
+    bool regular = true;
+    const Place bad = measure<T>(
+        rows, [&](Index) { return kernels.learn_workspace(setup); },
+        [&](const T* samples, Index first, Index n, T* work) {
+            regular &= kernels.forms(setup, n, samples, centers.data, covariances.data, out.data + first * K, work);
+        });
+    require(regular, "covariances must be positive definite");
+    return bad;
 }
 
 // The neuron with the largest -|x - mu_i|^2 / sigma_i, and that value. Both are incomplete if a value is not
@@ -188,7 +212,8 @@ Place strongest(const SampleRows& rows,            // IN   (n, D)
     require(winner.shape[0] == rows.n && log_response.shape[0] == rows.n,
             "winner and log_response must have one element for each row");
     const auto& kernels = current->kernels<T>();
-    return measure(kernels, rows, K, [&](const T* samples, Index first, Index n, T* work) {
+    auto size = [&](Index n) { return kernels.measure_workspace(K, D, n); };
+    return measure<T>(rows, size, [&](const T* samples, Index first, Index n, T* work) {
         kernels.strongest(K, D, n, samples, centers.data, widths.data, winner.data + first,
                           log_response.data + first, work);
     });
@@ -197,6 +222,8 @@ Place strongest(const SampleRows& rows,            // IN   (n, D)
 template <class T>
 void bind_measuring(nb::module_& m) {
     m.def("squared_distances", &squared_distances<T>, nb::arg("samples"), nb::arg("centers"), nb::arg("out"));
+    m.def("quadratic_forms", &quadratic_forms<T>, nb::arg("samples"), nb::arg("centers"), nb::arg("covariances"),
+          nb::arg("out"));
     m.def("strongest", &strongest<T>, nb::arg("samples"), nb::arg("centers"), nb::arg("widths"),
           nb::arg("winner"), nb::arg("log_response"));
 }

@@ -67,8 +67,8 @@ void strongest(Index K, Index D, Index n, const typename S::number* samples, con
 
 template <class S>
 constexpr Kernels<typename S::number> kernels() {
-    return {learn_workspace<S>,   open<S>,      learn<S>,    write<S>,
-            measure_workspace<S>, distances<S>, strongest<S>};
+    return {learn_workspace<S>,   open<S>,      learn<S>, write<S>,
+            measure_workspace<S>, distances<S>, forms<S>, strongest<S>};
 }
 
 extern const Kernels<float> single_precision = kernels<Single>();

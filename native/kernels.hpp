@@ -64,6 +64,14 @@ struct Kernels {
                       const T* centers,  // IN   (K, D)
                       T* out,            // OUT  (n, K)
                       T* work);          // SCRATCH
+    // (x - mu_i)^T Sigma_i^-1 (x - mu_i) for n samples and K neurons with covariances; `work` as for learning.
+    // False if a covariance has no inverse.
+    bool (*forms)(const Setup& setup, Index n,
+                  const T* samples,      // IN   (n, D)
+                  const T* centers,      // IN   (K, D)
+                  const T* covariances,  // IN   (K, D) or (K, D, D)
+                  T* out,                // OUT  (n, K)
+                  T* work);              // SCRATCH
     // For each sample the neuron with the largest -|x - mu_i|^2 / sigma_i, the first one if several are equal.
     void (*strongest)(Index K, Index D, Index n,
                       const T* samples,  // IN   (n, D)

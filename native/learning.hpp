@@ -187,6 +187,20 @@ Outcome learn(const Setup& setup, const Rule& rule, Index n, Index seen, const t
     return {n, -1};
 }
 
+// (x - mu_i)^T Sigma_i^-1 (x - mu_i) for n samples; false if a covariance has no inverse.
+template <class S>
+bool forms(const Setup& setup, Index n, const typename S::number* samples, const typename S::number* centers,
+           const typename S::number* covariances, typename S::number* out, typename S::number* work) {
+    return with_shape<S>(setup, [&](auto* type) {
+        auto& layer = *new (work) std::remove_pointer_t<decltype(type)>(setup.K, setup.D, centers, covariances, work);
+        for (Index t = 0; t < n; ++t, samples += setup.D, out += setup.K) {
+            layer.measure(samples);
+            for (Index i = 0; i < setup.K; ++i) out[i] = layer.response[i];
+        }
+        return layer.broken < 0;
+    });
+}
+
 template <class S>
 void write(const Setup& setup, const typename S::number* work, typename S::number* centers,
            typename S::number* widths) {

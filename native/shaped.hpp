@@ -1,4 +1,4 @@
-// The learning rule for neurons with a covariance each, diagonal or full: equations [9] to [11] of
+// The learning rule for neurons with a covariance each, diagonal or full: equations [16] to [18] of
 // docs/algorithm.md.
 //
 //     mu_i += eta f_i(x) P_i (x - mu_i) - eta lambda sum_j (f_i(mu_j) P_i + f_j(mu_i) P_j) (mu_j - mu_i)
@@ -88,8 +88,8 @@ struct Shaped {
     T* covariances;   // (D, lanes) or (K, D, D)
     T* inverses;      // (D, lanes) or (K, D, row)
     T* weighted;      // (D, lanes)      diagonal: P_j mu_j; full: differences of one neuron
-    T* products;      // (K, D, lanes)   full: P_i (mu_j - mu_i); diagonal: not used
-    T* force;         // (D, lanes)      full: sum_i f_i(mu_j) P_i (mu_j - mu_i)
+    T* products;      // (D, lanes)      full: P_i times the differences
+    T* force;         // (D, lanes)      full: sum_j f_j(mu_i) P_j (mu_i - mu_j)
     T* pairs;         // (lanes, lanes)  f_i(mu_j) at row j, lane i (diagonal) or row i, lane j (full); 0 for i = j
     T* mirrored;      // (lanes, lanes)  transposed
     T* response;      // (lanes,)        f_i(x)
@@ -98,7 +98,6 @@ struct Shaped {
     T* column;        // (D,)            full: what P_i is applied to, with 0 up to a whole vector
     T* applied;       // (D,)            full: the result
     T* own;           // (D, row)        full: the inverse of the sample's covariance
-    T* scratch;       // (D, lanes)      full: its product with differences
     T* saved_centers;
     T* saved_covariances;
     T* work;          // doubles of `invert`
@@ -184,6 +183,13 @@ struct Shaped {
 
     // response_i = f_i(x)
     void respond(const T* x) {
+        measure(x);
+        for (Index lane = 0; lane < lanes; lane += L)
+            store<S>(response + lane, exp_of_negative<S>(-load<S>(response + lane)));
+    }
+
+    // response_i = (x - mu_i)^T P_i (x - mu_i)
+    void measure(const T* x) {
         if constexpr (Full) {
             for (Index i = 0; i < K; ++i) {
                 for (Index d = 0; d < D; ++d) column[d] = x[d] - centers[d * lanes + i];
@@ -202,22 +208,17 @@ struct Shaped {
                 store<S>(response + lane, sum);
             }
         }
-        for (Index lane = 0; lane < lanes; lane += L)
-            store<S>(response + lane, exp_of_negative<S>(-load<S>(response + lane)));
     }
 
-    // The responses of neurons to each other's centers: pairs and mirrored.
+    // The responses of neurons to each other's centers: pairs, mirrored and the force.
     void weigh() {
+        for (Index k = 0; Full && k < panel; ++k) force[k] = 0;
         for (Index i = 0; Full && i < K; ++i) weigh_full(i);
         for (Index lane = 0; !Full && lane < lanes; lane += L) {
             Index j = 0;
             for (; j + group <= K; j += group) weigh_diagonal<group>(j, lane);
             for (; j < K; ++j) weigh_diagonal<1>(j, lane);
         }
-        mirror();
-    }
-
-    void mirror() {
         for (Index i = 0; i < lanes; i += L)
             for (Index j = 0; j < lanes; j += L) {
                 V square[L];
@@ -249,20 +250,21 @@ struct Shaped {
         }
     }
 
-    // f_i(mu_j) for one neuron i and all neurons j, and the products P_i (mu_j - mu_i).
+    // f_i(mu_j) for one neuron i and all neurons j, and its part of the force on them.
     void weigh_full(Index i) {
-        T* product = products + i * panel;
         for (Index lane = 0; lane < lanes; lane += L) {
             for (Index d = 0, at = lane; d < D; ++d, at += lanes)
                 store<S>(weighted + at, load<S>(centers + at) - centers[d * lanes + i]);
-            V form = multiply<S>(D, inverse_of(i), row, weighted + lane, lanes, product + lane);
+            V form = multiply<S>(D, inverse_of(i), row, weighted + lane, lanes, products + lane);
             V response = exp_of_negative<S>(-form) * load<S>(exists + lane);
             if (i >= lane && i < lane + L) response[i - lane] = 0;
             store<S>(pairs + i * lanes + lane, response);
+            for (Index d = 0, at = lane; d < D; ++d, at += lanes)
+                store<S>(force + at, load<S>(force + at) + response * load<S>(products + at));
         }
     }
 
-    // [10], given f_i(x) and, if centers repel each other, weigh().
+    // [17], given f_i(x) and, if centers repel each other, weigh().
     void move(Rule rule, const T* x, bool repels) {
         const T rate = T(rule.learning_rate);
         const T push = repels ? T(rule.learning_rate * rule.inhibition * double(rule.repulsion_every)) : T(0);
@@ -325,24 +327,19 @@ struct Shaped {
             apply(inverse_of(i), column, applied);
             for (Index d = 0; d < D; ++d) {
                 const Index at = d * lanes + i;
-                moved[at] = centers[at] + (applied[d] + push * force[at]);
+                moved[at] = centers[at] + (push > 0 ? applied[d] + push * force[at] : applied[d]);
             }
         }
     }
 
     // weighted_i = eta f_i(x) (x - mu_i) - eta lambda sum_j f_i(mu_j) (mu_j - mu_i)
-    // force_i = sum_j f_j(mu_i) P_j (mu_i - mu_j)
     template <Index Dims>
     GN_INLINE void gather(T rate, T push, const T* x, Index lane, Index dim, V pushed) {
-        V sum[Dims] = {}, pushes[Dims] = {};
+        V sum[Dims] = {};
         for (Index j = 0; push > 0 && j < K; ++j) {
-            V mine = load<S>(mirrored + j * lanes + lane), theirs = load<S>(pairs + j * lanes + lane);
-            const T* product = products + j * panel + dim * lanes + lane;
+            V mine = load<S>(mirrored + j * lanes + lane);
             GN_UNROLL
-            for (Index d = 0; d < Dims; ++d) {
-                sum[d] += mine * centers[(dim + d) * lanes + j];
-                pushes[d] += theirs * load<S>(product + d * lanes);
-            }
+            for (Index d = 0; d < Dims; ++d) sum[d] += mine * centers[(dim + d) * lanes + j];
         }
         V pull = rate * load<S>(response + lane);
         GN_UNROLL
@@ -350,7 +347,6 @@ struct Shaped {
             const Index at = (dim + d) * lanes + lane;
             V here = load<S>(centers + at);
             store<S>(weighted + at, pull * (x[dim + d] - here) - push * (sum[d] - pushed * here));
-            store<S>(force + at, pushes[d]);
         }
     }
 
@@ -367,7 +363,7 @@ struct Shaped {
         }
     }
 
-    // [11], given f_i(x) and weigh() after the step of the centers. The pairs are then those of the new state.
+    // [18], given f_i(x) and weigh() after the step of the centers. The pairs are then those of the new state.
     void adapt(Rule rule, const T* x, const T* sample_covariance) {
         if (!match(x, sample_covariance)) return;
         bool changed = false;
@@ -388,14 +384,9 @@ struct Shaped {
                     covariances[d * lanes + i] += gain * (sample_covariance[d] - covariances[d * lanes + i]);
             }
             invert_one(i);
-            if constexpr (Full) weigh_full(i);
             changed = true;
         }
-        if (!changed) return;
-        if constexpr (Full)
-            mirror();
-        else
-            weigh();
+        if (changed) weigh();
     }
 
     // others_i = f_x(mu_i); false if the covariance of the sample is singular.
@@ -411,7 +402,7 @@ struct Shaped {
             if constexpr (Full) {
                 for (Index d = 0, at = lane; d < D; ++d, at += lanes)
                     store<S>(weighted + at, load<S>(centers + at) - x[d]);
-                sum = multiply<S>(D, own, row, weighted + lane, lanes, scratch + lane);
+                sum = multiply<S>(D, own, row, weighted + lane, lanes, products + lane);
             } else {
                 for (Index d = 0, at = lane; d < D; ++d, at += lanes) {
                     V difference = load<S>(centers + at) - x[d];
@@ -480,7 +471,7 @@ private:
         covariances = take(size);
         saved_covariances = take(size);
         inverses = take(Full ? K * room_each : panel);
-        products = take(Full ? K * panel : 0);
+        products = take(Full ? panel : 0);
         pairs = take(lanes * lanes);
         mirrored = take(lanes * lanes);
         response = take(lanes);
@@ -489,7 +480,6 @@ private:
         column = take(row);
         applied = take(row);
         own = take(Full ? room_each : 0);
-        scratch = take(Full ? panel : 0);
         work = take(Full ? inverse_workspace(D) * sizeof(double) / sizeof(T) : 0);
     }
 };

@@ -19,6 +19,9 @@ def learn(
     lists: bool = True,
 ) -> tuple[int, int, int]: ...
 def squared_distances(samples: NDArray[Any], centers: NDArray[Any], out: NDArray[Any]) -> tuple[int, int]: ...
+def quadratic_forms(
+    samples: NDArray[Any], centers: NDArray[Any], covariances: NDArray[Any], out: NDArray[Any]
+) -> tuple[int, int]: ...
 def strongest(
     samples: NDArray[Any],
     centers: NDArray[Any],

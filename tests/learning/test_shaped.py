@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from scipy.optimize import check_grad
 
 from gaussian_neurons import Neurons
-from gaussian_neurons.learning import native, reference
+from gaussian_neurons.base.bad_rows import BadRow
+from gaussian_neurons.learning import native, reference, responses
 from gaussian_neurons.learning import reference_shaped as shaped
 from gaussian_neurons.learning.rule import Rule
 from tests.learning.calls import PRECISIONS, learned, same_bits
@@ -238,3 +239,46 @@ def test_a_neuron_that_diverges_is_named(covariance):
     neurons = Neurons.at([[0.0]], covariance)  # a step of 1e308 / e * 0.1 / 0.01
     with pytest.raises(FloatingPointError, match="neuron 0 became infinite or NaN at sample 1 of"):
         learned(native, neurons, [[5.0], [0.1]], Rule(1e308, 0.5))
+
+
+# ---- responses --------------------------------------------------------------------------------------
+
+
+@given(seeds, types)
+def test_responses_of_the_core_equal_those_of_the_reference(seed, kind):
+    neurons, x, _ = scene(kind, seed)
+    expected = np.array([shaped.responses(row, neurons.centers, neurons.widths) for row in x])
+    for dtype, tolerance in PRECISIONS:
+        now = Neurons.at(neurons.centers, neurons.widths, dtype)
+        arrays = now.centers, now.widths
+        np.testing.assert_allclose(responses.responses(x, *arrays), expected, rtol=10 * tolerance)
+        winner, log_response = responses.strongest(x, *arrays)
+        np.testing.assert_allclose(np.exp(log_response), expected.max(axis=1), rtol=10 * tolerance)
+        np.testing.assert_array_equal(
+            expected[np.arange(len(x)), winner] >= 0.999 * expected.max(axis=1), True
+        )
+
+
+@given(seeds, types)
+def test_responses_to_other_centers_and_to_places(seed, kind):
+    neurons, x, _ = scene(kind, seed)
+    pairs = shaped.pair_responses(neurons.centers, neurons.widths)  # [i, j] = f_j(mu_i)
+    ((begin, both),) = responses.mutual(neurons.centers, neurons.widths)
+    np.testing.assert_allclose(np.exp(both), np.minimum(pairs, pairs.T), rtol=1e-9)
+    places = x[: len(neurons)].copy()
+    places[2] = np.nan
+    expected = [shaped.responses(place, neurons.centers, neurons.widths)[i] for i, place in enumerate(places)]
+    found = np.exp(responses.own(places, neurons.centers, neurons.widths))
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+    assert begin == 0
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_a_bad_value_is_named_and_many_rows_are_measured_in_blocks(kind, monkeypatch):
+    neurons, x, _ = scene(kind, 0)
+    whole = responses.responses(x, neurons.centers, neurons.widths)
+    monkeypatch.setattr(native, "NUMBERS_AT_ONCE", 100)
+    np.testing.assert_array_equal(responses.responses(x, neurons.centers, neurons.widths), whole)
+    x[150, 2] = np.nan
+    with pytest.raises(BadRow, match="got NaN at row 150, column 2"):
+        responses.strongest(x, neurons.centers, neurons.widths)

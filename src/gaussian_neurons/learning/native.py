@@ -84,6 +84,20 @@ def distance_blocks(x: Array, centers: Array) -> Iterator[tuple[int, Array]]:
         yield begin, block
 
 
+def form_blocks(x: Array, centers: Array, covariances: Array) -> Iterator[tuple[int, Array]]:
+    """(x - mu_i)^T Sigma_i^-1 (x - mu_i), in blocks of rows: (index of the first row, (m, K)).
+
+    Covariances are (K, D) or (K, D, D).
+    """
+    numbers = max(x.shape[1], len(centers), covariances.size // max(len(centers), 1), 1)
+    for begin, rows in interruptible_blocks(x, centers, NUMBERS_AT_ONCE // numbers):
+        block = np.empty((len(rows), len(centers)), centers.dtype)
+        row, column = _core.quadratic_forms(rows, centers, covariances, block)
+        if row >= 0:
+            raise bad_value(begin + row, column, float(x[begin + row, column]), centers.dtype.name)
+        yield begin, block
+
+
 def _measure(x: Array, begin: int, rows: Array, centers: Array, out: Array) -> None:
     row, column = _core.squared_distances(rows, centers, out)
     if row >= 0:

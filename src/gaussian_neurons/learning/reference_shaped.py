@@ -1,13 +1,15 @@
 """The rule for neurons with a covariance each, in NumPy, one sample at a time: the specification.
 
-Numbers in brackets are those of docs/algorithm.md. Covariances are (K, D), the diagonals of diagonal matrices,
-or (K, D, D). With sigma_i times the identity, everything equals `reference`.
+Numbers in brackets are those of docs/algorithm.md. Covariances are (K, D), diagonals of diagonal matrices, or
+(K, D, D). With sigma_i times the identity, everything equals `reference`.
 """
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from gaussian_neurons.base.covariances import is_regular
 
 Array = NDArray[Any]  # float64
 
@@ -21,7 +23,7 @@ def scaled(differences: Array, covariances: Array) -> Array:
 
 
 def responses(x: Array, centers: Array, covariances: Array) -> Array:
-    """f_i(x) = exp(-(x - mu_i)^T Sigma_i^-1 (x - mu_i)): how strongly each neuron responds [9].
+    """f_i(x) = exp(-(x - mu_i)^T Sigma_i^-1 (x - mu_i)): how strongly each neuron responds [16].
 
     Examples
     --------
@@ -48,7 +50,7 @@ def sample_cost(x: Array, centers: Array, covariances: Array, inhibition: float)
 def center_step(
     x: Array, centers: Array, covariances: Array, inhibition: float, learning_rate: float
 ) -> Array:
-    """Delta mu (K, D): half the learning rate down the gradient of F [10].
+    """Delta mu (K, D): half the learning rate down the gradient of F [17].
 
     Examples
     --------
@@ -71,11 +73,11 @@ def covariance_step(
     inhibition: float,
     width_learning_rate: float,
 ) -> Array:
-    """Delta Sigma: Equation 2 with covariances, toward the sample's own Sigma_x [11].
+    """Delta Sigma: Equation 2 with covariances, toward the sample's own Sigma_x [18].
 
     A sample with a singular covariance changes nothing: f_x is 0 everywhere outside of its range.
     """
-    if singular(sample_covariance):
+    if not is_regular(sample_covariance):
         return np.zeros_like(covariances)
     match = responses(x, centers, np.broadcast_to(sample_covariance, covariances.shape))  # f_x(mu_i)
     others = pair_responses(centers, covariances).sum(axis=1) - 1  # sum_{j != i} f_j(mu_i)
@@ -83,23 +85,3 @@ def covariance_step(
     gain = width_learning_rate * freedom * responses(x, centers, covariances)
     step: Array = gain.reshape(-1, *[1] * sample_covariance.ndim) * (sample_covariance - covariances)
     return step
-
-
-def singular(covariance: Array) -> bool:
-    """Whether a covariance, (D,) or (D, D), has no inverse.
-
-    Examples
-    --------
-    >>> singular(np.array([1.0, 0.0])), singular(np.ones((2, 2))), singular(np.eye(2))
-    (True, True, False)
-    """
-    if covariance.ndim == 1:
-        return bool((covariance <= 0).any())
-    try:
-        pivots = np.diagonal(np.linalg.cholesky(covariance)) ** 2
-    except np.linalg.LinAlgError:
-        return True
-    return bool((pivots <= SMALLEST_PIVOT * np.diagonal(covariance)).any())
-
-
-SMALLEST_PIVOT = 2.0**-40  # of a regular covariance, as a part of its variance

@@ -1,7 +1,8 @@
 """What a response is: f_i(x) = exp(-|x - mu_i|^2 / sigma_i). No other module of the package knows.
 
+With covariances, (K, D) or (K, D, D), instead of widths (K,), it is exp(-(x - mu_i)^T Sigma_i^-1 (x - mu_i)).
 Any number of rows; the precision is that of the centers. Responses are compared as logarithms, which do not
-vanish far from all centers. `strongest` is compiled.
+vanish far from all centers. `strongest` and the quadratic forms are compiled.
 """
 
 from collections.abc import Iterator
@@ -12,7 +13,12 @@ from numpy.typing import NDArray
 
 from gaussian_neurons import _core
 from gaussian_neurons.base.bad_rows import bad_value, require_finite
-from gaussian_neurons.learning.native import distance_blocks, interruptible_blocks, squared_distances
+from gaussian_neurons.learning.native import (
+    distance_blocks,
+    form_blocks,
+    interruptible_blocks,
+    squared_distances,
+)
 
 Array = NDArray[Any]
 Indices = NDArray[np.int64]
@@ -66,6 +72,10 @@ def checked_scale(squared: float, dtype: Any) -> float:
 
 def log_response_blocks(x: Array, centers: Array, widths: Array) -> Iterator[tuple[int, Array]]:
     """log f_i(x) in blocks of rows: (index of the first row, (m, K))."""
+    if widths.ndim > 1:
+        for begin, forms in form_blocks(x, centers, widths):
+            yield begin, -forms
+        return
     for begin, distances in distance_blocks(x, centers):
         with np.errstate(over="ignore"):  # minus infinity is right
             yield begin, -distances / widths
@@ -79,7 +89,9 @@ def responses(x: Array, centers: Array, widths: Array) -> Array:
     >>> responses(np.array([[1.0]]), np.array([[0.0], [1.0]]), np.ones(2)).round(3)
     array([[0.368, 1.   ]])
     """
-    found: Array = np.exp(-squared_distances(x, centers) / widths)
+    found = np.empty((len(x), len(centers)), centers.dtype)
+    for begin, logs in log_response_blocks(x, centers, widths):
+        np.exp(logs, out=found[begin : begin + len(logs)])
     return found
 
 
@@ -89,6 +101,11 @@ def strongest(x: Array, centers: Array, widths: Array) -> tuple[Indices, Array]:
         require_finite(x, centers.dtype)
         return np.full(len(x), -1), np.full(len(x), -np.inf, centers.dtype)
     winner, log_response = np.empty(len(x), np.int64), np.empty(len(x), centers.dtype)
+    if widths.ndim > 1:
+        for begin, logs in log_response_blocks(x, centers, widths):
+            block = slice(begin, begin + len(logs))
+            winner[block], log_response[block] = logs.argmax(axis=1), logs.max(axis=1)
+        return winner, log_response
     for begin, rows in interruptible_blocks(x, centers):
         block = slice(begin, begin + len(rows))
         row, column = _core.strongest(rows, centers, widths, winner[block], log_response[block])
@@ -99,13 +116,25 @@ def strongest(x: Array, centers: Array, widths: Array) -> tuple[Indices, Array]:
 
 def mutual(centers: Array, widths: Array) -> Iterator[tuple[int, Array]]:
     """The smaller of log f_i(mu_j) and log f_j(mu_i) for all pairs, in blocks: (first i, (m, K))."""
+    if widths.ndim > 1:
+        for begin, theirs in log_response_blocks(centers, centers, widths):
+            block = slice(begin, begin + len(theirs))
+            mine = [logs for _, logs in log_response_blocks(centers, centers[block], widths[block])]
+            yield begin, np.minimum(theirs, np.concatenate(mine).T)
+        return
     for begin, distances in distance_blocks(centers, centers):
         yield begin, -distances / np.minimum(widths[begin : begin + len(distances), None], widths)
 
 
 def own(places: Array, centers: Array, widths: Array) -> Array:
     """log f_i(p_i): the log-response of each neuron to one place of its own, (K,); NaN if that is NaN."""
-    found: Array = -((places - centers) ** 2).sum(axis=1) / widths
+    if widths.ndim == 1:
+        found: Array = -((places - centers) ** 2).sum(axis=1) / widths
+        return found
+    found = np.full(len(places), np.nan)
+    for i in np.flatnonzero(np.isfinite(places).all(axis=1)):
+        one = slice(i, i + 1)
+        found[i] = next(log_response_blocks(places[one], centers[one], widths[one]))[1].item()
     return found
 
 

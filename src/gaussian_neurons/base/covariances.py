@@ -1,0 +1,70 @@
+"""Widths and covariances: (n,), (n, D) or (n, D, D), for each number of dimensions a type."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+TYPES = ("spherical", "diag", "full")  # scikit-learn's words, in the order of their numbers of dimensions
+SMALLEST_PIVOT = 2.0**-40  # of a regular covariance, as a part of its variance
+
+
+def shape_of(kind: str, dimensions: int) -> tuple[int, ...]:
+    """The shape of one width or covariance.
+
+    Examples
+    --------
+    >>> shape_of("spherical", 3), shape_of("full", 3)
+    ((), (3, 3))
+    """
+    return (dimensions,) * TYPES.index(kind)
+
+
+def as_type(widths: Array, kind: str, dimensions: int) -> Array:
+    """Widths or covariances as those of a type that can represent them.
+
+    Examples
+    --------
+    >>> as_type(np.array([2.0]), "diag", 3)
+    array([[2., 2., 2.]])
+    >>> as_type(np.array([[2.0, 3.0]]), "full", 2)
+    array([[[2., 0.],
+            [0., 3.]]])
+    """
+    wanted = TYPES.index(kind) + 1
+    if widths.ndim == 1 and wanted > 1:
+        widths = np.repeat(widths[:, None], dimensions, axis=1)
+    if widths.ndim == 2 and wanted > 2:
+        widths = widths[:, :, None] * np.eye(dimensions, dtype=widths.dtype)
+    return widths
+
+
+def variances(widths: Array) -> Array:
+    """The widths (n,), or the diagonals of covariances (n, D)."""
+    diagonals: Array = np.diagonal(widths, axis1=1, axis2=2) if widths.ndim == 3 else widths
+    return diagonals
+
+
+def mean_widths(widths: Array) -> Array:
+    """One width for each: the mean of the diagonal, (n,)."""
+    found: Array = widths if widths.ndim == 1 else variances(widths).mean(axis=1)
+    return found
+
+
+def is_regular(covariance: Array) -> bool:
+    """Whether a covariance, (D,) or (D, D), is positive definite, as far as rounding lets it be told.
+
+    Examples
+    --------
+    >>> is_regular(np.array([1.0, 0.0])), is_regular(np.ones((2, 2))), is_regular(np.eye(2))
+    (False, False, True)
+    """
+    if covariance.ndim == 1:
+        return bool((covariance > 0).all())
+    try:
+        pivots = np.diagonal(np.linalg.cholesky(covariance)) ** 2
+    except np.linalg.LinAlgError:
+        return False
+    return bool((pivots > SMALLEST_PIVOT * np.diagonal(covariance)).all())
