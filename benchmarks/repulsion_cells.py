@@ -38,8 +38,9 @@ class Cell:
     fewer: int  # seeds with fewer filters than both exact models
 
     def is_complete(self, baseline: "Baseline") -> bool:
-        """Whether as many filters are learned as by exact models, up to the standard error."""
-        return not self.failed and self.learned.value >= baseline.filters.value - baseline.filters.error
+        """Whether as many filters are learned as by exact models, up to the standard errors of both."""
+        exact = baseline.filters
+        return not self.failed and self.learned.value + self.learned.error >= exact.value - exact.error
 
     def is_close(self, baseline: "Baseline") -> bool:
         """Whether it differs from the exact model no more than the baseline does."""

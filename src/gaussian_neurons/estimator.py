@@ -81,8 +81,8 @@ class GaussianNeurons(
         samples need a `sample_width`.
     repulsion_every : int, default=1
         r: neurons repel each other every r-th sample, r times as strongly. 1 is the exact rule; a larger
-        number is faster and approximate. Safe up to about 4 at a given width with the default rate and
-        inhibition, up to 2 if inhibition is small; with an automatic width leave it at 1 (docs/algorithm.md).
+        number is faster and approximate. Safe up to about 4 at a given width with the default rate; with an
+        automatic width leave it at 1 (docs/algorithm.md).
     init : "auto", "uniform", "samples", "spread" or array (n_neurons, n_features), default="auto"
         Starting centers: drawn uniformly from the domain (the paper's), on samples drawn from the first data,
         spread over it (a few rounds of k-means), or given. "auto" is "uniform" for a given width, "spread"
