@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gaussian_neurons.base import checks, tables
 from gaussian_neurons.base.bad_rows import require_finite
+from gaussian_neurons.base.covariances import shape_of
 from gaussian_neurons.base.memory_maps import FLOATS, release, require_whole
 from gaussian_neurons.base.warn import warn
 from gaussian_neurons.clustering.diagnosis import Diagnosis
@@ -65,9 +66,15 @@ class GaussianNeurons(
     ----------
     n_neurons : int, default=16
         The paper's K: an upper limit on the number of clusters.
+    covariance_type : "spherical", "diag" or "full", default="spherical"
+        What a neuron has: a width (the paper's rule), a diagonal covariance or a full one. The last two need
+        a `width`, or covariances of the samples.
     width : float, array (n_neurons,) or "auto", default="auto"
         The paper's sigma, a squared length: f(x) = exp(-|x - center|^2 / width). The larger, the fewer
-        clusters. "auto" finds it, at more than five times the cost of a given width.
+        clusters. "auto" finds it, at more than five times the cost of a given width. With other covariance
+        types, also an array (n_neurons, n_features) of diagonals or, for "full", (n_neurons, n_features,
+        n_features): f(x) = exp(-(x - center)^T width^-1 (x - center)). A number stands for that times the
+        identity.
     inhibition : float or "auto", default="auto"
         The paper's lambda: the strength of the repulsion. The larger, the fewer clusters; from 1/2 on, a
         sample with a neuron exactly on it attracts no second one. "auto" is 1/2 for a given width, and the
@@ -102,7 +109,8 @@ class GaussianNeurons(
     Attributes
     ----------
     centers_ : (n_neurons, n_features), the paper's mu
-    widths_ : (n_neurons,), the paper's sigma
+    widths_ : (n_neurons,), the paper's sigma; for "diag" (n_neurons, n_features), for "full" (n_neurons,
+        n_features, n_features)
     initial_centers_ : (n_neurons, n_features), the starting centers
     learned_ : (n_neurons,) of bool, which neurons found a pattern; twins are counted once
     n_clusters_ : the number of clusters
@@ -163,6 +171,7 @@ class GaussianNeurons(
         self,
         n_neurons: int = 16,
         *,
+        covariance_type: str = "spherical",
         width: Any = "auto",
         inhibition: Any = "auto",
         learning_rate: Any = "auto",
@@ -175,6 +184,7 @@ class GaussianNeurons(
         backend: Any = "auto",
     ) -> None:
         self.n_neurons = n_neurons
+        self.covariance_type = covariance_type
         self.width = width
         self.inhibition = inhibition
         self.learning_rate = learning_rate
@@ -197,7 +207,8 @@ class GaussianNeurons(
         ----------
         X : (n_rows, n_features)
         y : ignored
-        sample_width : (n_rows,) or None, the paper's sigma_x of each row
+        sample_width : (n_rows,) or None, the paper's sigma_x of each row; for other covariance types also
+            covariances of the rows, (n_rows, n_features) or (n_rows, n_features, n_features)
         """
         with notebook.Shown(self, at_once=True):
             before = self._state
@@ -235,7 +246,8 @@ class GaussianNeurons(
         ----------
         X : (n_rows, n_features)
         y : ignored
-        sample_width : (n_rows,) or None, the paper's sigma_x of each row
+        sample_width : (n_rows,) or None, the paper's sigma_x of each row; for other covariance types also
+            covariances of the rows, (n_rows, n_features) or (n_rows, n_features, n_features)
         """
         with notebook.Shown(self):
             state = before = self._state
@@ -399,7 +411,7 @@ class GaussianNeurons(
                 raise ValueError("centers must have at least one row.")
             n_neurons = len(placed)
         count = checks.whole_number("n_neurons", 1 if n_neurons is None else n_neurons)
-        widths = None if width is None else checks.checked_widths(width, count)
+        widths = None if width is None else self._widths(width, count, state)
         with notebook.Shown(self):
             self._exchange(state, learner.added(state, placed, count, widths, given))
         return self
@@ -466,7 +478,7 @@ class GaussianNeurons(
                 raise ValueError(
                     f"centers must have a row for each of the {len(which)} neurons, got {len(placed)}."
                 )
-        widths = None if width is None else checks.checked_widths(width, len(which))
+        widths = None if width is None else self._widths(width, len(which), state)
         if not len(which):
             return self
         with notebook.Shown(self):
@@ -692,11 +704,14 @@ class GaussianNeurons(
         # A generator of the caller advances once the state is assigned: a failed call does not change it.
         seed = copy.deepcopy(check_random_state(self.random_state)).randint(SEEDS)
         single = x.dtype == np.float32 and is_compiled(self.backend)
-        return State(Recent.empty(x.shape[1], np.float32 if single else np.float64), int(seed), names)
+        dtype = np.float32 if single else np.float64
+        each = shape_of(self._settings(x.shape[1]).covariance_type, x.shape[1])
+        return State(Recent.empty(x.shape[1], dtype, each=each), int(seed), names)
 
     def _settings(self, n_features: int) -> Settings:
         given = (
             self.n_neurons,
+            self.covariance_type,
             self.width,
             self.inhibition,
             self.learning_rate,
@@ -713,9 +728,16 @@ class GaussianNeurons(
         except TypeError:  # an array, which can be changed in place, cannot be hashed
             return checked(n_features, *given)
 
+    def _widths(self, width: Any, count: int, state: State) -> Array:
+        recent = state.recent
+        return checks.checked_widths(width, count, recent.covariance_type, recent.n_features)
+
     def _sample_widths(self, sample_width: Any, state: State, x: Array) -> Array | None:
         if sample_width is not None:
-            return checks.checked_sample_widths(sample_width, len(x), state.recent.dtype)
+            recent = state.recent
+            return checks.checked_sample_widths(
+                sample_width, len(x), recent.dtype, recent.covariance_type, recent.n_features
+            )
         if self.width_learning_rate > 0:
             raise ValueError(
                 f"sample_width is needed to learn widths (width_learning_rate={self.width_learning_rate!r}): "

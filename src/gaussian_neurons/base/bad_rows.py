@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gaussian_neurons.base.covariances import flat, variances
 from gaussian_neurons.base.memory_maps import row_blocks
 
 NUMBERS_AT_ONCE = 1 << 20  # numbers that are checked at a time
@@ -25,7 +26,7 @@ class BadRow(ValueError):
         return BadRow(self.row + rows, self.text)
 
 
-def bad_width(row: int, width: float) -> BadRow:
+def bad_width(row: int, width: Any) -> BadRow:
     """The error of an invalid sample width."""
     return BadRow(row, f"sample_width must be finite and not negative, got {width!r} at row {{row}}.")
 
@@ -50,7 +51,8 @@ def finite_rows(x: NDArray[Any], dtype: Any, widths: NDArray[Any] | None = None)
     with np.errstate(over="ignore", invalid="ignore"):
         good: NDArray[np.bool_] = np.isfinite(x.astype(dtype, copy=False)).all(axis=1)
         if widths is not None:
-            good &= np.isfinite(widths.astype(dtype, copy=False)) & (widths >= 0)
+            good &= np.isfinite(flat(widths.astype(dtype, copy=False))).all(axis=1)
+            good &= (flat(variances(widths)) >= 0).all(axis=1)
     return good
 
 

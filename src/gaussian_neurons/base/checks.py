@@ -6,7 +6,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gaussian_neurons.base.bad_rows import bad_width
+from gaussian_neurons.base.bad_rows import BadRow, bad_width
+from gaussian_neurons.base.covariances import (
+    TYPES,
+    as_type,
+    flat,
+    is_regular,
+    is_symmetric,
+    shape_of,
+    variances,
+)
 from gaussian_neurons.base.memory_maps import require_whole
 from gaussian_neurons.base.tables import require_unmasked
 
@@ -36,7 +45,7 @@ def whole_number(name: str, value: Any, least: int = 1) -> int:
 
 def one_of(name: str, value: Any, known: tuple[str, ...]) -> str:
     """One of the known names."""
-    if value not in known:
+    if not isinstance(value, str) or value not in known:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, known))}, got {value!r}.")
     return str(value)
 
@@ -57,24 +66,50 @@ def checked_seed(seed: Any) -> int:
     return number
 
 
-def checked_widths(width: Any, count: int) -> Array:
-    """One width for each neuron, (K,): given as a number or as an array."""
+def checked_widths(width: Any, count: int, kind: str = "spherical", n_features: int = 1) -> Array:
+    """One width or covariance of the type for each neuron: given as a number or as an array."""
     if width is None or isinstance(width, str | bool | np.bool_):
         raise ValueError(f"width must be a positive number or an array of them, got {width!r}.")
     widths = floats("width", width, "a positive number or an array of them")
-    if widths.ndim > 1 or (widths.ndim == 1 and len(widths) != count):
+    _require_shape("width", widths, count, "neurons", kind, n_features, single=True)
+    every = np.array(np.broadcast_to(widths, (count, *widths.shape[1:])))
+    bad, value = _first_bad(every, least=float(np.nextafter(0, 1)))
+    if bad >= 0:
         raise ValueError(
-            f"width must be a number or one for each of the {count} neurons, got an array of shape "
-            f"{widths.shape}."
-        )
-    every = np.array(np.broadcast_to(widths, (count,)))
-    bad = np.flatnonzero(~(np.isfinite(every) & (every > 0)))
-    if len(bad):
-        raise ValueError(
-            f"width must be positive and finite, got {float(every[bad[0]])!r} at neuron {bad[0]}. "
+            f"width must be positive and finite, got {value!r} at neuron {bad}. "
             f"Widths are squared lengths (the paper's sigma)."
         )
-    return every
+    for k, one in enumerate(every if every.ndim == 3 else ()):
+        if not (is_symmetric(one) and is_regular(one)):
+            raise ValueError(f"width must be symmetric, positive definite matrices, got {one} at neuron {k}.")
+    return as_type(every, kind, n_features)
+
+
+def _require_shape(
+    name: str, widths: Array, count: int, what: str, kind: str, n_features: int, single: bool = False
+) -> None:
+    """A ValueError unless there is a width or covariance of the type, or of a simpler one, for each."""
+    shapes = [(count, *shape_of(simpler, n_features)) for simpler in TYPES[: TYPES.index(kind) + 1]]
+    if widths.shape in shapes or (single and widths.ndim == 0):
+        return
+    number = "a number or " if single else ""
+    listed = " or ".join(map(str, shapes))
+    raise ValueError(
+        f"{name} must be {number}one for each of the {count} {what}, an array of shape {listed} for "
+        f"covariance_type={kind!r}, got {widths.shape}."
+    )
+
+
+def _first_bad(widths: Array, least: float) -> tuple[int, float]:
+    """The first with a number that is not finite or a variance below `least`, and that number; -1 if none."""
+    numbers, diagonals = flat(widths), flat(variances(widths))
+    infinite, small = ~np.isfinite(numbers), diagonals < least
+    bad = np.flatnonzero(infinite.any(axis=1) | small.any(axis=1))
+    if not len(bad):
+        return -1, 0.0
+    first = bad[0]
+    values = numbers[first][infinite[first]] if infinite[first].any() else diagonals[first][small[first]]
+    return int(first), float(values[0])
 
 
 def checked_centers(name: str, centers: Any, count: int | None, n_features: int) -> Array:
@@ -88,17 +123,19 @@ def checked_centers(name: str, centers: Any, count: int | None, n_features: int)
     return placed
 
 
-def checked_sample_widths(sample_widths: Any, rows: int, dtype: Any = np.float64) -> Array:
-    """A width for each row, (rows,), not negative, and finite in the model's precision."""
+def checked_sample_widths(
+    sample_widths: Any, rows: int, dtype: Any = np.float64, kind: str = "full", n_features: int = 1
+) -> Array:
+    """A width or covariance for each row, with variances that are not negative, finite in the precision."""
     widths = floats("sample_width", sample_widths, "numbers, one for each row of X")
-    if widths.shape != (rows,):
-        raise ValueError(
-            f"sample_width must have one number for each of the {rows} rows, got {widths.shape}."
-        )
-    most = np.finfo(np.float32 if dtype == np.float32 else np.float64).max
-    bad = np.flatnonzero(~((widths <= float(most)) & (widths >= 0)))
-    if len(bad):
-        raise bad_width(int(bad[0]), float(widths[bad[0]]))
+    _require_shape("sample_width", widths, rows, "rows", kind, n_features)
+    with np.errstate(over="ignore"):
+        bad, value = _first_bad(widths.astype(dtype, copy=False), least=0.0)
+    if bad >= 0:
+        raise bad_width(bad, value)
+    if widths.ndim == 3 and not is_symmetric(widths).all():
+        row = int(np.argmin(is_symmetric(widths)))
+        raise BadRow(row, "sample_width must hold symmetric matrices, got another one at row {row}.")
     return widths
 
 

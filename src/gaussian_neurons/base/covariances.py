@@ -1,5 +1,6 @@
 """Widths and covariances: (n,), (n, D) or (n, D, D), for each number of dimensions a type."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 
 TYPES = ("spherical", "diag", "full")  # scikit-learn's words, in the order of their numbers of dimensions
+ASYMMETRY = 1e-6  # largest difference of mirrored elements, as a part of the largest element
 SMALLEST_PIVOT = 2.0**-40  # of a regular covariance, as a part of its variance
 
 
@@ -47,10 +49,28 @@ def variances(widths: Array) -> Array:
     return diagonals
 
 
+def flat(widths: Array) -> Array:
+    """The numbers of each, (n, 1), (n, D) or (n, D * D)."""
+    return widths.reshape(len(widths), math.prod(widths.shape[1:]))
+
+
 def mean_widths(widths: Array) -> Array:
     """One width for each: the mean of the diagonal, (n,)."""
     found: Array = widths if widths.ndim == 1 else variances(widths).mean(axis=1)
     return found
+
+
+def is_symmetric(covariances: Array) -> Any:
+    """Whether matrices, (..., D, D), are symmetric, apart from rounding errors: (...).
+
+    Examples
+    --------
+    >>> is_symmetric(np.array([[[1.0, 2.0], [2.0, 1.0]], [[1.0, 2.0], [0.0, 1.0]]]))
+    array([ True, False])
+    """
+    difference = np.abs(covariances - np.swapaxes(covariances, -1, -2))
+    largest = np.abs(covariances).max(axis=(-1, -2), initial=0.0)
+    return difference.max(axis=(-1, -2), initial=0.0) <= ASYMMETRY * largest
 
 
 def is_regular(covariance: Array) -> bool:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gaussian_neurons.base.covariances import mean_widths
 from gaussian_neurons.learning.neurons import Neurons
 from gaussian_neurons.learning.responses import mutual, own, strongest
 
@@ -70,7 +71,7 @@ def diagnose(neurons: Neurons, recent: Array, low: Array, high: Array) -> Diagno
     return Diagnosis(
         domain_distance=domain_distance(neurons.centers, low, high),
         cosine=cosine(neurons.centers, neurons.start),
-        width_change=neurons.widths / neurons.start_widths,
+        width_change=mean_widths(neurons.widths) / mean_widths(neurons.start_widths),
         share=won.share,
         mean_response=won.mean_response,
         remembered=remembered,

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gaussian_neurons.base.bad_rows import BadRow, bad_width, require_finite
+from gaussian_neurons.base.bad_rows import BadRow, bad_width, finite_rows, require_finite
+from gaussian_neurons.base.covariances import flat, variances
 from gaussian_neurons.base.interrupts import interruption_point
 from gaussian_neurons.base.memory_maps import row_blocks
 from gaussian_neurons.learning import native, reference
@@ -40,7 +41,7 @@ def learn_many(
     layers : neurons of one precision
     samples : (n, D)
     rules : one for each layer
-    sample_widths : (n,) or None
+    sample_widths : (n,), (n, D), (n, D, D) or None
     backend : a name in `BACKENDS`, or a function with the signature of `reference.learn`
 
     Examples
@@ -118,7 +119,10 @@ def name_of(backend: str | Learn) -> str:
 
 def _rows_of_native(layers: Layers) -> int:
     neurons, dimensions = layers[0].centers.shape
-    return max(LEAST_ROWS, int(WORK_AT_ONCE / (len(layers) * (neurons + 8) ** 2 * (dimensions + 8))))
+    of_row = len(layers) * (neurons + 8) ** 2 * (dimensions + 8)
+    if layers[0].widths.ndim == 3:
+        of_row *= dimensions + 8
+    return max(LEAST_ROWS, int(WORK_AT_ONCE / of_row))
 
 
 def _checked(
@@ -139,9 +143,9 @@ def _checked(
     x = np.array(samples, np.float64, order="C")  # copies, which the function may change
     require_finite(x, np.float64)
     if sample_widths is not None:
-        bad = np.flatnonzero(~(np.isfinite(sample_widths) & (sample_widths >= 0)))
+        bad = np.flatnonzero(~finite_rows(x, np.float64, sample_widths))
         if len(bad):
-            raise bad_width(int(bad[0]), float(sample_widths[bad[0]]))
+            raise bad_width(int(bad[0]), sample_widths[bad[0]].tolist())
 
     def learned(first: int, rows: Array, centers: Array, widths: Array) -> tuple[Array, Array]:
         own = None if sample_widths is None else sample_widths[first : first + len(rows)].copy()
@@ -181,8 +185,9 @@ def _diverged(
 
 
 def _valid(centers: Array, widths: Array) -> NDArray[np.bool_]:
-    """Whether the numbers of each neuron are finite and its width is positive, (K,)."""
-    valid: NDArray[np.bool_] = np.isfinite(centers).all(axis=1) & np.isfinite(widths) & (widths > 0)
+    """Whether the numbers of each neuron are finite and its width or variances are positive, (K,)."""
+    numbers, diagonals = np.concatenate([centers, flat(widths)], axis=1), flat(variances(widths))
+    valid: NDArray[np.bool_] = np.isfinite(numbers).all(axis=1) & (diagonals > 0).all(axis=1)
     return valid
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from gaussian_neurons import _core
 from gaussian_neurons.base.bad_rows import bad_value, bad_width
+from gaussian_neurons.base.covariances import variances
 from gaussian_neurons.base.interrupts import interruption_point
 from gaussian_neurons.base.memory_maps import row_blocks
 from gaussian_neurons.learning.rule import Rule
@@ -42,7 +43,7 @@ def learn(
         if status == BAD_VALUE:
             raise bad_value(row, where, float(samples[row, where]), centers.dtype.name)
         if status == BAD_WIDTH and sample_widths is not None:
-            raise bad_width(row, float(sample_widths[row]))
+            raise bad_width(row, sample_widths[row].tolist())
         if status == DIVERGED:
             raise diverged(where, seen + row, before, rule)
     return centers, widths
@@ -50,7 +51,7 @@ def learn(
 
 def diverged(neuron: int, sample: int, widths: Array, rule: Rule) -> FloatingPointError:
     """The error of a neuron that is no longer finite after a sample; `widths` are those before learning."""
-    smallest = float(widths.min())
+    smallest = float(variances(widths).min())
     return FloatingPointError(
         f"neuron {neuron} became infinite or NaN at sample {sample} of the stream: "
         f"learning_rate={rule.learning_rate:g} is too large for a width of {smallest:g}. "

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gaussian_neurons.base.covariances import flat, variances
 from gaussian_neurons.base.interrupts import interruption_point
 from gaussian_neurons.learning.neurons import Neurons
 from gaussian_neurons.learning.responses import least_width, nearest
@@ -19,11 +20,12 @@ def neurons_at(centers: Array, widths: Array, dtype: type, born: int = 0) -> Neu
     with np.errstate(over="ignore", under="ignore"):
         neurons = Neurons.at(centers, widths, dtype, born)
     name, least, most = np.dtype(dtype).name, least_width(dtype), float(np.finfo(dtype).max)
-    bad = np.flatnonzero(~((neurons.widths >= least) & (neurons.widths <= most)))
+    found = flat(variances(neurons.widths))
+    bad = np.flatnonzero(~((found >= least) & (found <= most)).all(axis=1))
     if len(bad):
         wider = "" if dtype == np.float64 else ", or start the model with float64 samples"
         raise ValueError(
-            f"a width of {float(widths[bad[0]])!r} is out of the range of {name}, the precision of the "
+            f"a width of {widths[bad[0]].tolist()!r} is out of the range of {name}, the precision of the "
             f"samples: it must be between {least:.2g} and {most:.2g}. Scale the data{wider}."
         )
     if not np.isfinite(neurons.centers).all():

@@ -5,7 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gaussian_neurons.base.covariances import SMALLEST_PIVOT, as_type, mean_widths
 from gaussian_neurons.clustering import ladder
+from gaussian_neurons.clustering.grouping import eigenvalues
 from gaussian_neurons.clustering.ladder import Layer
 from gaussian_neurons.learning.responses import checked_scale, squared_distances
 from gaussian_neurons.learning.starts import means, neurons_at, uniform
@@ -36,7 +38,7 @@ def placed(
     ----------
     settings : Settings
     first : (n, D), the first samples; their precision is the model's
-    first_widths : (n,) or None, their own widths
+    first_widths : (n,), (n, D), (n, D, D) or None, their own widths
     random : source of randomness
     """
     if settings.is_ladder:
@@ -45,7 +47,8 @@ def placed(
         return tuple(ladder.layer_at(*both, first) for both in zip(centers, widths, strict=True))
     given = settings.width
     if given is None:
-        given = np.full(settings.n_neurons, automatic_width(first))
+        alike = np.full(settings.n_neurons, automatic_width(first))
+        given = as_type(alike, settings.covariance_type, first.shape[1])
     neurons = neurons_at(_centers(settings, first, random), given, first.dtype.type)
     rate = automatic_rate(given, first_widths if settings.width_learning_rate > 0 else None)
     return (Layer(neurons, INHIBITION, rate),)
@@ -95,7 +98,26 @@ def automatic_rate(widths: Array, sample_widths: Array | None) -> float:
     A step is rate / width times a distance: it is stable if rate / width is well below 1, at any scale of the
     data. Learned widths can shrink to those of the samples.
     """
-    smallest = float(widths.min())
-    if sample_widths is not None and (sample_widths > 0).any():
-        smallest = min(smallest, float(np.quantile(sample_widths[sample_widths > 0], SMALL_WIDTHS)))
+    smallest = float(along_shortest_axis(widths).min())
+    if sample_widths is not None:
+        shortest = along_shortest_axis(sample_widths)
+        regular = shortest > SMALLEST_PIVOT * mean_widths(sample_widths)
+        if regular.any():
+            smallest = min(smallest, float(np.quantile(shortest[regular], SMALL_WIDTHS)))
     return RATE * smallest
+
+
+def along_shortest_axis(widths: Array) -> Array:
+    """The width, or the smallest eigenvalue of each covariance, (n,).
+
+    Examples
+    --------
+    >>> along_shortest_axis(np.array([[[2.0, 1.0], [1.0, 2.0]]])).round(3)
+    array([1.])
+    """
+    if widths.ndim == 1:
+        return widths
+    if widths.ndim == 2:
+        shortest: Array = widths.min(axis=1)
+        return shortest
+    return np.array([eigenvalues(one.astype(np.float64))[0] for one in widths])

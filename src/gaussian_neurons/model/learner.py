@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gaussian_neurons.base.bad_rows import BadRow, require_finite
+from gaussian_neurons.base.covariances import as_type
 from gaussian_neurons.base.interrupts import deferred_interrupts
 from gaussian_neurons.clustering import ladder
 from gaussian_neurons.clustering.diagnosis import remember
@@ -107,7 +108,12 @@ def _keep(state: State, x: Array, widths: Array | None, settings: Settings) -> S
     """Keep rows until the first data is complete."""
     taken = state.recent.window - state.received
     require_finite(x[:taken], state.recent.dtype)
-    return replace(state, recent=state.recent.extended(x[:taken], None if widths is None else widths[:taken]))
+    return replace(state, recent=state.recent.extended(x[:taken], _own(widths, taken, state.recent)))
+
+
+def _own(widths: Array | None, rows: int, recent: Recent) -> Array | None:
+    """The widths or covariances of the first rows, of the model's type."""
+    return None if widths is None else as_type(widths[:rows], recent.covariance_type, recent.n_features)
 
 
 def _learn(state: State, x: Array, widths: Array | None, settings: Settings) -> State:
@@ -119,7 +125,7 @@ def _learn(state: State, x: Array, widths: Array | None, settings: Settings) -> 
     review = (next_ladder_review if network.is_ladder else next_review)(seen, window)
     look = last_look(seen + min(len(x), most))
     stop = min(review, look if look > seen else review, seen + most)
-    x, widths = x[: stop - seen], None if widths is None else widths[: stop - seen]
+    x, widths = x[: stop - seen], _own(widths, stop - seen, state.recent)
     rules = [_rule(layer, settings) for layer in network.layers]
     own = widths if settings.width_learning_rate > 0 else None
     for layers in learn_many(before, x, rules, own, settings.backend):
@@ -177,6 +183,11 @@ def _from_first(recent: Recent, settings: Settings, seed: int) -> Network:
     """Layers placed by the first samples, all of which are kept, after learning from them."""
     samples, kept = recent.samples, recent.widths
     widths = None if np.isnan(kept).any() or not len(kept) else kept
+    if settings.covariance_type != recent.covariance_type:
+        raise ValueError(
+            f"covariance_type={settings.covariance_type!r} cannot be used: this model started with "
+            f"{recent.covariance_type!r}. Start a new model to change it."
+        )
     layers = placed(settings, samples, widths, random_for(seed, INITIAL))
     rules = [_rule(layer, settings) for layer in layers]
     own = widths if settings.width_learning_rate > 0 else None
@@ -250,7 +261,7 @@ def added(state: State, centers: Array | None, count: int, widths: Array | None,
         random = random_for(state.seed, ADDED, state.additions)
         centers = uniform(before.low, before.high, count, random)
     if widths is None:
-        widths = np.full(count, before.neurons.start_widths[0], np.float64)
+        widths = np.repeat(before.neurons.start_widths[:1].astype(np.float64), count, axis=0)
     others = neurons_at(centers, widths, state.recent.dtype.type, born=state.received)
     which = np.append(np.arange(len(before.neurons)), [-1] * count)
     return _changed(state, before.exchanged(before.neurons.add(others), which, state.recent), additions=1)

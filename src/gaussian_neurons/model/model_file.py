@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from gaussian_neurons.base.bad_rows import finite_rows
 from gaussian_neurons.base.checks import one_of
+from gaussian_neurons.base.covariances import TYPES, flat, is_regular, is_symmetric, shape_of, variances
 from gaussian_neurons.base.memory_maps import FLOATS
 from gaussian_neurons.clustering.diagnosis import Diagnosis
 from gaussian_neurons.clustering.ladder import Layer
@@ -61,6 +63,7 @@ def contents(parameters: Mapping[str, Any], state: State) -> Contents:
         "skipped": state.skipped,
         "additions": state.additions,
         "n_features": recent.n_features,
+        "covariance_type": recent.covariance_type,
         "parameters": {},
     }
     for name, value in parameters.items():
@@ -125,14 +128,14 @@ def _state(arrays: Mapping[str, Array], facts: Mapping[str, Any]) -> State:
     )
     seed = _whole("seed", facts["seed"], SEEDS)
     samples, widths = arrays["recent"], arrays["recent_widths"]
-    window = window_for(dimensions)
+    each = shape_of(one_of("type of covariances", facts["covariance_type"], TYPES), dimensions)
+    window = window_for(dimensions, each)
     _check("the recent samples", samples, (min(received, window), dimensions), FLOATS)
-    _require(
-        widths.shape == samples.shape[:1]
-        and widths.dtype == np.float64
-        and bool((np.isnan(widths) | (np.isfinite(widths) & (widths >= 0))).all()),
-        "the recent widths are invalid",
-    )
+    fits = widths.shape == (len(samples), *each) and widths.dtype == np.float64
+    _require(fits, "the recent widths have the wrong shape or type")
+    known = ~np.isnan(flat(widths)).all(axis=1)
+    good = finite_rows(samples[known], samples.dtype, widths[known])
+    _require(bool(good.all()), "a recent width is invalid")
     names = facts.get("feature_names")
     _require(
         names is None
@@ -344,11 +347,14 @@ def _check_layer(layer: Layer, recent: Recent) -> None:
         count > 0 and neurons.seen == recent.received,
         "the neurons have learned from another number of samples",
     )
-    for name, shape in (("centers", (count, recent.n_features)), ("widths", (count,))):
+    each = shape_of(recent.covariance_type, recent.n_features)
+    for name, shape in (("centers", (count, recent.n_features)), ("widths", (count, *each))):
         for array in (getattr(neurons, name), getattr(neurons, _STARTS[name])):
             _check(f"the {name}", array, shape, (dtype,))
-    positive = (neurons.widths > 0).all() and (neurons.start_widths > 0).all()
-    _require(bool(positive), "a width is not positive")
+    for widths in (neurons.widths, neurons.start_widths):
+        _require(bool((variances(widths) > 0).all()), "a width is not positive")
+        regular = widths.ndim < 3 or (is_symmetric(widths).all() and all(map(is_regular, widths)))
+        _require(bool(regular), "a covariance is not positive definite")
     held, born = neurons.held, neurons.born
     fits = held.shape == neurons.centers.shape and held.dtype == dtype and not np.isinf(held).any()
     _require(fits, "the held centers have the wrong shape or type, or are infinite")

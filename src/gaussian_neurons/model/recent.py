@@ -1,17 +1,24 @@
 """The most recent samples of a stream, as a value."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gaussian_neurons.base.covariances import TYPES
+
 Array = NDArray[Any]
 
 
-def window_for(dimensions: int) -> int:
-    """How many samples are kept: 1000; fewer if they are very long, so that they take at most 64 MiB."""
-    return int(np.clip((1 << 23) // dimensions, 100, 1000))
+def window_for(dimensions: int, each: tuple[int, ...] = ()) -> int:
+    """How many samples are kept: 1000; fewer if they are very long, so that they take at most 64 MiB.
+
+    `each` is the shape of their widths: () for numbers, (D,) or (D, D) for covariances.
+    """
+    numbers = dimensions + (math.prod(each) if each else 0)
+    return int(np.clip((1 << 23) // numbers, 100, 1000))
 
 
 @dataclass
@@ -19,7 +26,7 @@ class _Buffer:
     """Memory that successive values of `Recent` share: rows are appended and never changed."""
 
     rows: Array  # (capacity, D)
-    widths: Array  # (capacity,)
+    widths: Array  # (capacity,), (capacity, D) or (capacity, D, D)
     used: int  # rows that belong to some value
 
 
@@ -42,18 +49,21 @@ class Recent:
     window: int
 
     @classmethod
-    def empty(cls, dimensions: int, dtype: Any, window: int | None = None) -> "Recent":
-        """No samples yet."""
-        length = window_for(dimensions) if window is None else window
+    def empty(
+        cls, dimensions: int, dtype: Any, window: int | None = None, each: tuple[int, ...] = ()
+    ) -> "Recent":
+        """No samples yet; `each` is the shape of a width or covariance."""
+        length = window_for(dimensions, each) if window is None else window
         capacity = length + length // 2
-        return cls(_Buffer(np.empty((capacity, dimensions), dtype), np.empty(capacity), 0), 0, 0, length)
+        buffer = _Buffer(np.empty((capacity, dimensions), dtype), np.empty((capacity, *each)), 0)
+        return cls(buffer, 0, 0, length)
 
     @classmethod
     def restored(cls, samples: Array, widths: Array, received: int) -> "Recent":
         """From `samples` and `widths`, as they were."""
-        empty = cls.empty(samples.shape[1], samples.dtype)
+        empty = cls.empty(samples.shape[1], samples.dtype, each=widths.shape[1:])
         first = max(0, received - empty.window) % empty.window
-        full = empty.extended(np.roll(samples, -first, axis=0), np.roll(widths, -first))
+        full = empty.extended(np.roll(samples, -first, axis=0), np.roll(widths, -first, axis=0))
         return cls(full.buffer, full.end, received, full.window)
 
     @property
@@ -67,13 +77,18 @@ class Recent:
         return int(self.buffer.rows.shape[1])
 
     @property
+    def covariance_type(self) -> str:
+        """The type of their own widths or covariances."""
+        return TYPES[self.buffer.widths.ndim - 1]
+
+    @property
     def samples(self) -> Array:
         """The samples, (n, D): sample t is in row t mod window, so that the order depends on t alone."""
         return self._in_rows(self.buffer.rows)
 
     @property
     def widths(self) -> Array:
-        """Their own widths, (n,), NaN without any; in the same order."""
+        """Their own widths or covariances, NaN without any; in the same order."""
         return self._in_rows(self.buffer.widths)
 
     def first(self, count: int) -> "Recent":

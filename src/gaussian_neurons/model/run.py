@@ -242,7 +242,9 @@ class _Run:
         self.columns_match = True
         settings = self.model.settings(x.shape[1])
         if widths is not None:
-            widths = checked_sample_widths(widths, len(x), state.recent.dtype)
+            widths = checked_sample_widths(
+                widths, len(x), state.recent.dtype, state.recent.covariance_type, x.shape[1]
+            )
         elif settings.width_learning_rate > 0:
             raise ValueError(
                 f"sample widths are needed to learn widths (width_learning_rate="

@@ -8,7 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gaussian_neurons.base.checks import checked_centers, checked_widths, floats, number, whole_number
+from gaussian_neurons.base.checks import (
+    checked_centers,
+    checked_widths,
+    floats,
+    number,
+    one_of,
+    whole_number,
+)
+from gaussian_neurons.base.covariances import TYPES
 from gaussian_neurons.learning.backends import Learn, is_function_name, resolved
 
 Array = NDArray[np.float64]
@@ -23,7 +31,8 @@ class Settings:
     """The parameters of `GaussianNeurons`, checked. None stands for "auto"."""
 
     n_neurons: int  # K
-    width: Array | None  # (K,) sigma
+    covariance_type: str  # one of base.covariances.TYPES
+    width: Array | None  # (K,) sigma, or covariances (K, D) or (K, D, D)
     inhibition: float | None  # lambda
     learning_rate: float | None  # eta_mu
     width_learning_rate: float  # eta_sigma
@@ -57,6 +66,7 @@ class Settings:
 def checked(
     n_features: int,
     n_neurons: Any,
+    covariance_type: Any,
     width: Any,
     inhibition: Any,
     learning_rate: Any,
@@ -70,12 +80,20 @@ def checked(
     count = whole_number("n_neurons", n_neurons)
     if count > MAX_NEURONS:
         raise ValueError(f"n_neurons must be at most {MAX_NEURONS}, got {count}.")
+    kind = one_of("covariance_type", covariance_type, TYPES)
     learns_widths = number("width_learning_rate", width_learning_rate, least=0.0, most=1.0)
+    if kind != "spherical" and isinstance(width, str) and learns_widths == 0:
+        raise ValueError(
+            f"covariance_type={kind!r} needs a width, or samples with covariances of their own "
+            f"(width_learning_rate above 0): an automatic width is a number. Give width=..., or leave "
+            f"covariance_type at 'spherical'."
+        )
     if isinstance(init, str) and init == "auto":
         init = "spread" if isinstance(width, str) and learns_widths == 0 else "uniform"
     return Settings(
         n_neurons=count,
-        width=None if _is_auto("width", width) else checked_widths(width, count),
+        covariance_type=kind,
+        width=None if _is_auto("width", width) else checked_widths(width, count, kind, n_features),
         inhibition=_number_or_auto("inhibition", inhibition),
         learning_rate=_number_or_auto("learning_rate", learning_rate),
         width_learning_rate=learns_widths,

@@ -47,7 +47,11 @@ class Rows(Stream):
     ) -> None:
         x, names = tables.read(X)
         self._x, self.feature_names = x, None if names is None else list(names)
-        self._widths = None if sample_width is None else checked_sample_widths(sample_width, len(x))
+        self._widths = (
+            None
+            if sample_width is None
+            else checked_sample_widths(sample_width, len(x), n_features=x.shape[1])
+        )
         self.shuffle, self.seed = bool(shuffle), checked_seed(seed)
         self.n_features = x.shape[1]
         self.endless = passes is None
