@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gaussian_neurons.base.covariances import ellipse
 from gaussian_neurons.sweeping import FAILED, Sweep
 
 if TYPE_CHECKING:
@@ -24,25 +25,26 @@ GAP = 0.36  # between filters, as a fraction of their height
 
 
 def plane(axes: "Axes", samples: Array, centers: Array, widths: Array, learned: NDArray[np.bool_]) -> None:
-    """Plot samples in the plane, learned neurons as circles, the others as crosses.
+    """Plot samples in the plane, learned neurons as circles or ellipses, the others as crosses.
 
-    A circle has the radius sqrt(width), at which the response is 1/e.
+    A circle has the radius sqrt(width), at which the response is 1/e; so it is on an ellipse.
 
     Parameters
     ----------
     axes : matplotlib axes
     samples : (n, 2)
     centers : (K, 2)
-    widths : (K,)
+    widths : (K,), (K, 2) or (K, 2, 2)
     learned : (K,)
     """
-    from matplotlib.patches import Circle
+    from matplotlib.patches import Ellipse
 
     axes.scatter(
         samples[:, 0], samples[:, 1], s=3, c=MUTED, alpha=0.35, linewidths=0, label="samples", rasterized=True
     )
     for center, width in zip(centers[learned], widths[learned], strict=True):
-        axes.add_patch(Circle((center[0], center[1]), np.sqrt(width), fill=False, ec=LEARNED, lw=1.6))
+        across, up, angle = ellipse(width, np.ones(2))
+        axes.add_patch(Ellipse(center, 2 * across, 2 * up, angle=angle, fill=False, ec=LEARNED, lw=1.6))
     inside, outside = centers[learned], centers[~learned]
     axes.scatter(
         inside[:, 0],
@@ -50,7 +52,7 @@ def plane(axes: "Axes", samples: Array, centers: Array, widths: Array, learned: 
         s=22,
         c=LEARNED,
         zorder=3,
-        label=f"learned, circle of their width ({learned.sum()})",
+        label=f"learned, {'circle of their width' if widths.ndim == 1 else 'response 1/e'} ({learned.sum()})",
     )
     axes.scatter(
         outside[:, 0],

@@ -71,7 +71,7 @@ def test_tensors_of_another_library_are_refused(tmp_path):
 @pytest.mark.parametrize(
     ("version", "says"),
     [
-        (4, r"newer version .* Upgrade"),
+        (archive.VERSION + 1, r"newer version .* Upgrade"),
         (2, r"before the first release \(format 2; .* Train the model again"),
         (0, "no valid format version: '0'"),
         ("two", "no valid format version: 'two'"),
@@ -140,7 +140,7 @@ def test_the_file_is_plain_safetensors_with_its_format(saved):
         np.testing.assert_array_equal(file.get_tensor("layer0.centers"), model.centers_)
         metadata = file.metadata()
     assert metadata["format"] == "gaussian-neurons"
-    assert metadata["format_version"] == "3"
+    assert metadata["format_version"] == "4"
     assert json.loads(metadata["facts"])["parameters"]["n_neurons"] == 6
 
 

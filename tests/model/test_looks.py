@@ -20,7 +20,7 @@ PLACES = np.array([[0.2, 0.2], [0.2, 0.8], [0.8, 0.2], [0.8, 0.8]])
 def short_window(monkeypatch):
     """Reviews come often, so that short streams have many."""
     for module in (recent_module, model_file):
-        monkeypatch.setattr(module, "window_for", lambda dimensions: WINDOW)
+        monkeypatch.setattr(module, "window_for", lambda dimensions, each=(): WINDOW)
 
 
 def stream(n: int = 400) -> np.ndarray:

@@ -36,6 +36,8 @@ def test_how_many_samples_are_kept():
     assert window_for(25) == window_for(8388) == 1000
     assert window_for(10_000) == 838
     assert window_for(10**6) == 100
+    assert window_for(25, (25, 25)) == 1000
+    assert window_for(100, (100, 100)) == 830
 
 
 def test_sample_t_is_in_row_t_modulo_the_window():
@@ -104,7 +106,7 @@ def test_the_first_samples_while_all_are_kept():
 
 @pytest.mark.parametrize("received", [0, 1, 6, 7, 8, 13, 14, 30])
 def test_a_restored_value_is_the_same_and_continues_alike(monkeypatch, received):
-    monkeypatch.setattr(module, "window_for", lambda dimensions: 7)
+    monkeypatch.setattr(module, "window_for", lambda dimensions, each=(): 7)
     recent = Recent.empty(2, np.float64).extended(*numbered(0, received))
     restored = Recent.restored(recent.samples.copy(), recent.widths.copy(), received)
     assert_holds(restored, *numbered(0, received))

@@ -92,12 +92,10 @@ def _require_shape(
     shapes = [(count, *shape_of(simpler, n_features)) for simpler in TYPES[: TYPES.index(kind) + 1]]
     if widths.shape in shapes or (single and widths.ndim == 0):
         return
-    number = "a number or " if single else ""
-    listed = " or ".join(map(str, shapes))
-    raise ValueError(
-        f"{name} must be {number}one for each of the {count} {what}, an array of shape {listed} for "
-        f"covariance_type={kind!r}, got {widths.shape}."
-    )
+    one = "a number or one" if single else "one number"
+    types = " or ".join(map(str, shapes))
+    listed = "" if kind == "spherical" else f" (or covariances: an array of shape {types})"
+    raise ValueError(f"{name} must be {one} for each of the {count} {what}{listed}, got {widths.shape}.")
 
 
 def _first_bad(widths: Array, least: float) -> tuple[int, float]:

@@ -60,6 +60,31 @@ def mean_widths(widths: Array) -> Array:
     return found
 
 
+def ellipse(width: Array, scale: Array) -> tuple[float, float, float]:
+    """The ellipse on which a neuron in the plane responds with 1/e, in scaled coordinates.
+
+    Parameters
+    ----------
+    width : a number, (2,) or (2, 2)
+    scale : (2,), of the coordinates
+
+    Returns
+    -------
+    half axes, and the angle of the first in degrees
+
+    Examples
+    --------
+    >>> [round(number, 3) for number in ellipse(np.array([[5.0, 4.0], [4.0, 5.0]]), np.ones(2))]
+    [3.0, 1.0, 45.0]
+    """
+    if width.ndim < 2:
+        across, up = np.sqrt(width) * np.abs(scale)
+        return float(across), float(up), 0.0
+    squares, directions = np.linalg.eigh(width * np.outer(scale, scale))
+    angle = np.degrees(np.arctan2(directions[1, 1], directions[0, 1])) % 180
+    return float(np.sqrt(squares[1])), float(np.sqrt(squares[0])), float(angle)
+
+
 def is_symmetric(covariances: Array) -> Any:
     """Whether matrices, (..., D, D), are symmetric, apart from rounding errors: (...).
 

@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gaussian_neurons import GaussianNeurons
+from gaussian_neurons.base.covariances import mean_widths
 from gaussian_neurons.model import model_file
 from gaussian_neurons.sweeping import Sweep
 
@@ -92,6 +93,7 @@ def facts(model: GaussianNeurons, loaded: model_file.Loaded, path: str) -> dict[
     diagnosis, network, run = model.diagnosis_, loaded.state.network, loaded.run
     cluster = model.neuron_clusters_
     names = getattr(model, "feature_names_in_", None)
+    widths = mean_widths(model.widths_)
     neurons = [
         {
             "neuron": k,
@@ -101,7 +103,7 @@ def facts(model: GaussianNeurons, loaded: model_file.Loaded, path: str) -> dict[
             "mean_response": _number(diagnosis.mean_response[k]),
             "domain_distance": _number(diagnosis.domain_distance[k]),
             "cosine": _number(diagnosis.cosine[k]),
-            "width": _number(model.widths_[k]),
+            "width": _number(widths[k]),
             "remembered": bool(diagnosis.remembered[k]),
             "twin_of": int(diagnosis.twin_of[k]) if diagnosis.twin_of[k] >= 0 else None,
             "center": [_number(value) for value in model.centers_[k]],
@@ -119,7 +121,9 @@ def facts(model: GaussianNeurons, loaded: model_file.Loaded, path: str) -> dict[
         "n_columns": model.n_features_in_,
         "learning_rate": None if network is None else network.layer.learning_rate,
         "inhibition": None if network is None else network.layer.inhibition,
-        "widths": None if network is None else [float(layer.neurons.widths[0]) for layer in network.layers],
+        "widths": None
+        if network is None
+        else [float(mean_widths(layer.neurons.widths)[0]) for layer in network.layers],
         "domain": None if network is None else {"low": _plain(network.low), "high": _plain(network.high)},
         "clusters": model.n_clusters_,
         "centers": {

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gaussian_neurons.base.checks import whole_number
+from gaussian_neurons.base.covariances import ellipse
 
 Array = NDArray[Any]
 Pixels = NDArray[np.uint8]
@@ -37,7 +38,7 @@ class Scene:
     """The state of a model, for a picture."""
 
     centers: Array  # (K, D)
-    widths: Array  # (K,)
+    widths: Array  # (K,), or covariances (K, D) or (K, D, D)
     learned: NDArray[np.bool_]  # (K,)
     samples: Array  # (n, D) recent samples
     low: Array  # (D,) corner of the domain
@@ -189,7 +190,7 @@ def _pixels(scene: Scene, shown: NDArray[np.int64], shape: tuple[int, ...]) -> P
 
 
 def _plane(scene: Scene) -> str:
-    """Samples as dots, learned neurons as circles of radius sqrt(width), the others as crosses."""
+    """Samples as dots, learned neurons as the ellipses of a response of 1/e, the others as crosses."""
     samples = scene.samples.astype(np.float64)
     inside = np.concatenate([samples, scene.centers[scene.learned], [scene.low, scene.high]])
     low, high = inside.min(axis=0), inside.max(axis=0)
@@ -215,9 +216,10 @@ def _plane(scene: Scene) -> str:
     for k, (x, y) in zip(order, placed(scene.centers[order]), strict=True):
         learned = bool(scene.learned[k])
         if learned:
-            across, up = np.sqrt(scene.widths[k]) * scale
+            across, up, angle = ellipse(scene.widths[k], scale * [1, -1])
+            turned = f'transform="rotate({angle:.1f} {x:.1f} {y:.1f})" ' if angle else ""
             drawn += [
-                f'<ellipse cx="{x:.1f}" cy="{y:.1f}" rx="{across:.1f}" ry="{up:.1f}" fill="none" '
+                f'<ellipse cx="{x:.1f}" cy="{y:.1f}" rx="{across:.1f}" ry="{up:.1f}" {turned}fill="none" '
                 f'stroke="{LEARNED}" stroke-width="2"/>',
                 f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" fill="{LEARNED}"/>',
             ]
