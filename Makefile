@@ -35,11 +35,12 @@ format: .venv/ready-dev
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-bench: .venv/ready-dev  ## speed and memory beside the NumPy reference; samplers, streams, automatic widths
+bench: .venv/ready-dev  ## speed and memory beside the NumPy reference; samplers, streams, automatic widths, covariances
 	@$(BIN)/python -m benchmarks.speed
 	@$(BIN)/python -m benchmarks.streams
 	@OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.automatic
 	@OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.rows
+	@OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.covariances
 
 bench-live: .venv/ready-dev  ## learning while a page shows it, beside learning without one
 	@$(BIN)/python -m benchmarks.live $(OPTIONS)
