@@ -76,7 +76,14 @@ def test_filters_have_the_given_numbers_and_marks():
     assert len(axes.patches) == 4
 
 
-def test_clusters_in_the_plane_are_circles():
-    axes = Figure().add_subplot()
-    plane(axes, np.zeros((9, 2)), np.eye(2), np.ones(2), np.array([True, False]))
-    assert [patch.get_radius() for patch in axes.patches] == [1.0]
+def test_clusters_in_the_plane_are_circles_or_ellipses():
+    turned = np.array([[5.0, 4.0], [4.0, 5.0]])  # half axes 3 along (1, 1) and 1 across
+    for widths, expected in (
+        (np.ones(2), (2.0, 2.0, 0.0)),
+        (np.array([[4.0, 1.0], [1.0, 1.0]]), (4.0, 2.0, 0.0)),
+        (np.array([turned, np.eye(2)]), (6.0, 2.0, 45.0)),
+    ):
+        axes = Figure().add_subplot()
+        plane(axes, np.zeros((9, 2)), np.eye(2), widths, np.array([True, False]))
+        (patch,) = axes.patches
+        assert (patch.width, patch.height, patch.angle) == pytest.approx(expected)
