@@ -33,7 +33,6 @@ struct SingleOf {
     using integer = uint32_t;
     typedef uint32_t integers __attribute__((vector_size(Bytes)));
     typedef float four __attribute__((vector_size(16), aligned(4), may_alias));  // at any address
-    typedef float anywhere __attribute__((vector_size(Bytes), aligned(4), may_alias));
     static constexpr Index lanes = Bytes / sizeof(float);
 
     static constexpr float lowest = -87.0f;  // exp of smaller numbers is 0
@@ -55,7 +54,6 @@ struct DoubleOf {
     using integer = uint64_t;
     typedef uint64_t integers __attribute__((vector_size(Bytes)));
     typedef double four __attribute__((vector_size(32), aligned(8), may_alias));
-    typedef double anywhere __attribute__((vector_size(Bytes), aligned(8), may_alias));
     static constexpr Index lanes = Bytes / sizeof(double);
 
     static constexpr double lowest = -708.0;
@@ -117,17 +115,6 @@ GN_INLINE typename S::vector load(const typename S::number* from) {
 template <class S>
 GN_INLINE void store(typename S::number* to, typename S::vector value) {
     *reinterpret_cast<typename S::vector*>(to) = value;
-}
-
-// The same for addresses that are not aligned.
-template <class S>
-GN_INLINE typename S::vector load_at(const typename S::number* from) {
-    return *reinterpret_cast<const typename S::anywhere*>(from);
-}
-
-template <class S>
-GN_INLINE void store_at(typename S::number* to, typename S::vector value) {
-    *reinterpret_cast<typename S::anywhere*>(to) = value;
 }
 
 // The part of a vector that begins at a lane, as a narrow vector.

@@ -107,16 +107,13 @@ struct Shaped {
     static Index size_of(Index K, Index D) { return Full ? K * D * D : D * Layer<S>::round_up(K, L); }
 
     static Index workspace(Index K, Index D) {
-        Shaped counted(K, D);
-        T* end = nullptr;
-        counted.place(end);
-        return head() + (end - (T*)nullptr);
+        return head() + Shaped(K, D).place(nullptr);
     }
 
     Shaped(Index K, Index D, const T* from_centers, const T* from_covariances, T* memory) : Shaped(K, D) {
-        T* end = memory + head();
-        place(end);
-        for (T* at = memory + head(); at < end; ++at) *at = 0;
+        T* first = memory + head();
+        const Index used = place(first);
+        for (Index k = 0; k < used; ++k) first[k] = 0;
         for (Index i = 0; i < K; ++i) {
             exists[i] = 1;
             for (Index d = 0; d < D; ++d) centers[d * lanes + i] = from_centers[i * D + d];
@@ -460,9 +457,14 @@ private:
           room_each(D * row),
           broken(-1) {}
 
-    // Give every array its place, and move `end` behind the last one.
-    void place(T*& end) {
-        auto take = [&end](Index n) { T* at = end; end += Layer<S>::round_up(n, 64 / sizeof(T)); return at; };
+    // Give every array its place in the memory, if there is any. Returns how many numbers they take.
+    Index place(T* memory) {
+        Index used = 0;
+        auto take = [&](Index n) {
+            T* at = memory ? memory + used : nullptr;
+            used += Layer<S>::round_up(n, 64 / sizeof(T));
+            return at;
+        };
         centers = take(panel);
         moved = take(panel);
         weighted = take(panel);
@@ -481,6 +483,7 @@ private:
         applied = take(row);
         own = take(Full ? room_each : 0);
         work = take(Full ? inverse_workspace(D) * sizeof(double) / sizeof(T) : 0);
+        return used;
     }
 };
 
