@@ -93,7 +93,7 @@ struct Shaped {
     T* pairs;         // (lanes, lanes)  f_i(mu_j) at row j, lane i (diagonal) or row i, lane j (full); 0 for i = j
     T* mirrored;      // (lanes, lanes)  transposed
     T* response;      // (lanes,)        f_i(x)
-    T* others;        // (lanes,)        sum_j f_j(mu_i)
+    T* gain;          // (lanes,)        [18]: f_x(mu_i), then the factor of Sigma_x - Sigma_i
     T* exists;        // (lanes,)        1 for neurons, 0 in the padding
     T* column;        // (D,)            full: what P_i is applied to, with 0 up to a whole vector
     T* applied;       // (D,)            full: the result
@@ -106,9 +106,7 @@ struct Shaped {
 
     static Index size_of(Index K, Index D) { return Full ? K * D * D : D * Layer<S>::round_up(K, L); }
 
-    static Index workspace(Index K, Index D) {
-        return head() + Shaped(K, D).place(nullptr);
-    }
+    static Index workspace(Index K, Index D) { return head() + Shaped(K, D).place(nullptr); }
 
     Shaped(Index K, Index D, const T* from_centers, const T* from_covariances, T* memory) : Shaped(K, D) {
         T* first = memory + head();
@@ -367,18 +365,18 @@ struct Shaped {
         for (Index lane = 0; lane < lanes; lane += L) {
             V sum = {};
             for (Index j = 0; j < K; ++j) sum += load<S>((Full ? pairs : mirrored) + j * lanes + lane);
-            V freedom = larger<S>(load<S>(others + lane) - T(2 * rule.inhibition) * sum, V{});
-            store<S>(others + lane, T(rule.width_learning_rate) * freedom * load<S>(response + lane));
+            V freedom = larger<S>(load<S>(gain + lane) - T(2 * rule.inhibition) * sum, V{});
+            store<S>(gain + lane, T(rule.width_learning_rate) * freedom * load<S>(response + lane));
         }
         for (Index i = 0; i < K; ++i) {
-            const T gain = others[i];
-            if (gain == 0) continue;
+            const T part = gain[i];
+            if (part == 0) continue;
             if constexpr (Full) {
                 T* mine = covariances + i * D * D;
-                for (Index k = 0; k < D * D; ++k) mine[k] += gain * (sample_covariance[k] - mine[k]);
+                for (Index k = 0; k < D * D; ++k) mine[k] += part * (sample_covariance[k] - mine[k]);
             } else {
                 for (Index d = 0; d < D; ++d)
-                    covariances[d * lanes + i] += gain * (sample_covariance[d] - covariances[d * lanes + i]);
+                    covariances[d * lanes + i] += part * (sample_covariance[d] - covariances[d * lanes + i]);
             }
             invert_one(i);
             changed = true;
@@ -386,7 +384,7 @@ struct Shaped {
         if (changed) weigh();
     }
 
-    // others_i = f_x(mu_i); false if the covariance of the sample is singular.
+    // gain_i = f_x(mu_i); false if the covariance of the sample is singular.
     bool match(const T* x, const T* sample_covariance) {
         if constexpr (Full) {
             if (!invert(D, sample_covariance, own, row, (double*)work)) return false;
@@ -406,7 +404,7 @@ struct Shaped {
                     sum += difference * difference / sample_covariance[d];
                 }
             }
-            store<S>(others + lane, exp_of_negative<S>(-sum));
+            store<S>(gain + lane, exp_of_negative<S>(-sum));
         }
         return true;
     }
@@ -477,7 +475,7 @@ private:
         pairs = take(lanes * lanes);
         mirrored = take(lanes * lanes);
         response = take(lanes);
-        others = take(lanes);
+        gain = take(lanes);
         exists = take(lanes);
         column = take(row);
         applied = take(row);

@@ -85,7 +85,7 @@ def changes_sign(result: Result) -> list[bool]:
 
 EXPERIMENT = Experiment(
     name="inhibition",
-    title="λ = ½: no second neuron on a sample",
+    title="no second neuron on a sample at λ = ½",
     config=Config(),
     run=run,
     draw=draw,
