@@ -14,7 +14,7 @@
 
 #include "arrays.hpp"
 #include "dispatch.hpp"
-#include "grouping.hpp"
+#include "merging.hpp"
 #include "tridiagonal.hpp"
 
 namespace nb = nanobind;
@@ -131,8 +131,42 @@ Learned learn(const Matrix<T>& centers,  // INOUT  (K, D)
     return result;
 }
 
+// The same for neurons that share each sample. Returns (fine, next row to learn, 0) or (bad_value, row, column).
+template <class T>
+Learned learn_shares(const Matrix<T>& centers,      // INOUT  (K, D)
+                     const Vector<T>& widths,       // INOUT  (K,)
+                     const Vector<double>& totals,  // INOUT  (K,)  sum of the shares so far
+                     const SampleRows& rows,        // IN     (n, D)
+                     Index first,                   // the first row to learn
+                     double rate, double least_width) {
+    using clock = std::chrono::steady_clock;
+    const Index K = centers.shape[0], D = centers.shape[1];
+    require(K >= 1 && D >= 1, "centers must have at least one row and one column");
+    require(widths.shape[0] == K && totals.shape[0] == K, "widths and totals must be (K,) for centers (K, D)");
+    require(rows.D == D, "samples must have as many columns as centers");
+    require(first >= 0 && first <= rows.n, "first must be in [0, n]");
+    if (first == rows.n) return {fine, first, 0};
+    const auto& kernels = current->kernels<T>();
+    nb::gil_scoped_release released;
+    const Index chunk = std::min(std::clamp<Index>((1 << 22) / (K * D), 1, 1024), rows.n - first);
+    const Index work_size = kernels.shares_workspace(K, D);
+    const Scratch<T> work(work_size + (rows.in_place<T>() ? 0 : chunk * D));
+    const auto deadline = clock::now() + slice;
+    for (Index row = first;;) {
+        const Index n = std::min(chunk, rows.n - row);
+        const auto [samples, bad] = read_rows(rows, row, n, work.at + work_size);
+        const Index good = bad.row < 0 ? n : bad.row - row;
+        kernels.learn_shares(K, D, good, rate, least_width, samples, centers.data, widths.data, totals.data, work.at);
+        row += good;
+        if (bad.row >= 0) return {bad_value, bad.row, bad.column};
+        if (row == rows.n || clock::now() >= deadline) return {fine, row, 0};
+    }
+}
+
 template <class T>
 void bind_learning(nb::module_& m) {
+    m.def("learn_shares", &learn_shares<T>, nb::arg("centers"), nb::arg("widths"), nb::arg("totals"),
+          nb::arg("samples"), nb::arg("first"), nb::arg("rate"), nb::arg("least_width"));
     m.def("learn", &learn<T>, nb::arg("centers"), nb::arg("widths"), nb::arg("samples"),
           nb::arg("sample_widths").none(), nb::arg("first"), nb::arg("seen"), nb::arg("learning_rate"),
           nb::arg("inhibition"), nb::arg("width_learning_rate"), nb::arg("repulsion_every"),
@@ -230,20 +264,17 @@ void bind_measuring(nb::module_& m) {
 
 // ---- groups -----------------------------------------------------------------------------------------
 
-std::tuple<std::vector<int64_t>, std::vector<int64_t>, std::vector<double>> join_groups(
-    const Matrix<const double>& distances, const Vector<const int64_t>& label, const Matrix<const double>& gaps) {
-    const Index n = label.shape[0], k = gaps.shape[0];
-    require(distances.shape[0] == n && distances.shape[1] == n, "distances must be (n, n) for n labels");
-    require(gaps.shape[1] == k, "gaps must be (k, k)");
-    std::vector<bool> used(k, false);
-    for (Index a = 0; a < n; ++a) {
-        require(label.data[a] >= 0 && label.data[a] < k, "label must be in [0, k)");
-        used[label.data[a]] = true;
-    }
-    require(std::all_of(used.begin(), used.end(), [](bool it) { return it; }), "every group must have a row");
+std::tuple<std::vector<int64_t>, std::vector<int64_t>, std::vector<double>> merge_gaussians(
+    const Matrix<const double>& centers, const Vector<const double>& variances,
+    const Vector<const double>& counts) {
+    const Index k = centers.shape[0], D = centers.shape[1];
+    require(k >= 1 && D >= 1, "centers must have at least one row and one column");
+    require(variances.shape[0] == k && counts.shape[0] == k, "variances and counts must be (k,)");
+    for (Index i = 0; i < k; ++i)
+        require(variances.data[i] > 0 && counts.data[i] > 0, "variances and counts must be positive");
     nb::gil_scoped_release released;
-    Joined found = Grouping(n, k, distances.data, label.data, gaps.data).join();
-    return {found.first, found.second, found.silhouettes};
+    Merges found = Merging(k, D, centers.data, variances.data, counts.data).run();
+    return {found.first, found.second, found.cost};
 }
 
 // ---- eigenvalues ------------------------------------------------------------------------------------
@@ -352,7 +383,7 @@ NB_MODULE(_core, m) {
     bind_learning<double>(m);
     bind_measuring<float>(m);
     bind_measuring<double>(m);
-    m.def("join_groups", &join_groups, nb::arg("distances"), nb::arg("label"), nb::arg("gaps"));
+    m.def("merge_gaussians", &merge_gaussians, nb::arg("centers"), nb::arg("variances"), nb::arg("counts"));
     m.def("tridiagonal", &reduce_to_tridiagonal, nb::arg("matrix"), nb::arg("diagonal"), nb::arg("off_diagonal"));
     bind_samplers(m);
     m.def("available", &available);

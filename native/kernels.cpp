@@ -1,5 +1,6 @@
 // The kernels of one instruction set. This file is compiled once for each; GN_ISA names it.
 #include "learning.hpp"
+#include "shares.hpp"
 
 namespace gaussian_neurons::GN_ISA {
 
@@ -67,7 +68,7 @@ void strongest(Index K, Index D, Index n, const typename S::number* samples, con
 
 template <class S>
 constexpr Kernels<typename S::number> kernels() {
-    return {learn_workspace<S>,   open<S>,      learn<S>, write<S>,
+    return {learn_workspace<S>, open<S>,     learn<S>, write<S>, shares_workspace<S>, learn_shares<S>,
             measure_workspace<S>, distances<S>, forms<S>, strongest<S>};
 }
 

@@ -57,6 +57,15 @@ struct Kernels {
                   T* centers,     // OUT  (K, D)
                   T* widths);     // OUT  (K,), (K, D) or (K, D, D)
 
+    // Neurons that share n samples; `work` has shares_workspace() numbers, aligned as above.
+    Index (*shares_workspace)(Index K, Index D);
+    void (*learn_shares)(Index K, Index D, Index n, double rate, double least_width,
+                         const T* samples,  // IN     (n, D)
+                         T* centers,        // INOUT  (K, D)
+                         T* widths,         // INOUT  (K,)
+                         double* totals,    // INOUT  (K,)  sum of the shares
+                         T* work);          // SCRATCH
+
     // |x - mu_i|^2 for n samples and K centers; `work` as above, with measure_workspace() numbers.
     Index (*measure_workspace)(Index K, Index D, Index n);
     void (*distances)(Index K, Index D, Index n,

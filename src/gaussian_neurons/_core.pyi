@@ -18,6 +18,15 @@ def learn(
     repulsion_every: int,
     lists: bool = True,
 ) -> tuple[int, int, int]: ...
+def learn_shares(
+    centers: NDArray[Any],
+    widths: NDArray[Any],
+    totals: NDArray[np.float64],
+    samples: NDArray[Any],
+    first: int,
+    rate: float,
+    least_width: float,
+) -> tuple[int, int, int]: ...
 def squared_distances(samples: NDArray[Any], centers: NDArray[Any], out: NDArray[Any]) -> tuple[int, int]: ...
 def quadratic_forms(
     samples: NDArray[Any], centers: NDArray[Any], covariances: NDArray[Any], out: NDArray[Any]
@@ -29,8 +38,8 @@ def strongest(
     winner: NDArray[np.int64],
     log_response: NDArray[Any],
 ) -> tuple[int, int]: ...
-def join_groups(
-    distances: NDArray[np.float64], label: NDArray[np.int64], gaps: NDArray[np.float64]
+def merge_gaussians(
+    centers: NDArray[np.float64], variances: NDArray[np.float64], counts: NDArray[np.float64]
 ) -> tuple[list[int], list[int], list[float]]: ...
 def tridiagonal(
     matrix: NDArray[np.float64], diagonal: NDArray[np.float64], off_diagonal: NDArray[np.float64]

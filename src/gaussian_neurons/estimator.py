@@ -21,6 +21,7 @@ from gaussian_neurons.base.memory_maps import FLOATS, release, require_whole
 from gaussian_neurons.base.warn import warn
 from gaussian_neurons.clustering.diagnosis import Diagnosis
 from gaussian_neurons.clustering.numbering import Event
+from gaussian_neurons.clustering.tree import Tree, tree_of
 from gaussian_neurons.learning import responses
 from gaussian_neurons.learning.backends import is_compiled, name_of
 from gaussian_neurons.model import learner, model_file, run
@@ -38,7 +39,7 @@ BEYOND = (
 )
 LEAST_SCORE = float(np.log(1e-3))  # given width: a row belongs to no cluster if all log-responses are below
 LEAST_DRAWS = 100_000  # samples that fit presents at least, with a given width ...
-LEAST_DRAWS_OF_A_LADDER = 20_000  # ... and with an automatic one, whose neurons start spread over the data
+LEAST_DRAWS_OF_SHARES = 20_000  # ... and with an automatic one, whose neurons start spread over the data
 DRAWS_AT_ONCE = 4096
 SEEDS = int(np.iinfo(np.int32).max)
 NOTHING_LEARNED = (
@@ -58,9 +59,10 @@ class GaussianNeurons(
     `n_neurons` Gaussian neurons are attracted by every sample in proportion to their response to it, and
     repelled by each other. Neurons that find a pattern stay on it (`learned_`); the surplus is pushed out.
 
-    With a given `width` this is the paper's rule, and each learned neuron is a cluster. With "auto", layers
-    of five widths learn side by side, and the layer with the best-separated clusters is used; several neurons
-    can then share a cluster (docs/any-data.md).
+    With a given `width` this is the paper's rule, and each learned neuron is a cluster. With "auto", neurons
+    compete for the samples instead of repelling each other: each moves toward a sample, and adapts its width
+    to it, in proportion to its share of the response. Several neurons can then form a cluster
+    (docs/any-data.md).
 
     Parameters
     ----------
@@ -71,25 +73,26 @@ class GaussianNeurons(
         a `width`, or covariances of the samples.
     width : float, array (n_neurons,) or "auto", default="auto"
         The paper's sigma, a squared length: f(x) = exp(-|x - center|^2 / width). The larger, the fewer
-        clusters. "auto" finds it, at more than five times the cost of a given width. With other covariance
+        clusters. "auto": each neuron finds its own. With other covariance
         types, also an array (n_neurons, n_features) of diagonals or, for "full", (n_neurons, n_features,
         n_features): f(x) = exp(-(x - center)^T width^-1 (x - center)). A number stands for that times the
         identity.
     inhibition : float or "auto", default="auto"
         The paper's lambda: the strength of the repulsion. The larger, the fewer clusters; from 1/2 on, a
-        sample with a neuron exactly on it attracts no second one. "auto" is 1/2 for a given width, and the
-        typical response to a sample for an automatic one.
+        sample with a neuron exactly on it attracts no second one. "auto" is 1/2. With an automatic width
+        there is no repulsion.
     learning_rate : float or "auto", default="auto"
         The paper's eta_mu. A step is learning_rate / width times a distance. "auto" is 0.1 times the
         smallest width: the paper's 0.1 at its width of 1, and as stable at any other scale. With an automatic
-        width it is divided by the typical response, up to the width itself.
+        width it is the part of the way to a sample that a neuron goes if the sample is its own: "auto" is
+        0.02, and more for its first 50 samples; 0 keeps all neurons at their start.
     width_learning_rate : float, default=0.0
         The paper's eta_sigma, from 0 to 1: how fast widths follow those of the samples. Above 0,
         samples need a `sample_width`.
     repulsion_every : int, default=1
         r: neurons repel each other every r-th sample, r times as strongly. 1 is the exact rule; a larger
-        number is faster and approximate. Safe up to about 4 at a given width with the default rate; with an
-        automatic width leave it at 1 (docs/algorithm.md).
+        number is faster and approximate. Safe up to about 4 with the default rate (docs/algorithm.md). It
+        needs a given width.
     init : "auto", "uniform", "samples", "spread" or array (n_neurons, n_features), default="auto"
         Starting centers: drawn uniformly from the domain (the paper's), on samples drawn from the first data,
         spread over it (a few rounds of k-means), or given. "auto" is "uniform" for a given width, "spread"
@@ -104,7 +107,13 @@ class GaussianNeurons(
     backend : "auto", "native", "reference" or a function, default="auto"
         What computes the rule: the compiled core ("auto" and "native"), the equations in NumPy, or a function
         with the signature of `gaussian_neurons.learning.reference.learn` (docs/your-own-rule.md). Only the
-        compiled core learns in float32; the others convert samples to float64.
+        compiled core learns in float32; the others convert samples to float64. A function needs a given
+        width.
+    shape : "compact" or "any", default="compact"
+        With an automatic width, what a cluster is: one Gaussian, or any chain of neurons that respond to the
+        same samples, such as a ring.
+    n_clusters : int or "auto", default="auto"
+        With an automatic width, how many clusters there are, if you know.
 
     Attributes
     ----------
@@ -118,6 +127,9 @@ class GaussianNeurons(
     cluster_centers_ : (n_clusters_, n_features), their centers
     neuron_clusters_ : (n_neurons,), the number of each neuron's cluster, -1 if it has none
     events_ : the last 1000 events, each (samples seen, "born", "moved" or "retired", number, center)
+    cluster_tree_ : with an automatic width: how neurons are merged into clusters, a matrix that
+        scipy.cluster.hierarchy.dendrogram draws
+    cluster_counts_ : with an automatic width: the score of each number of clusters, as a dictionary
     diagnosis_ : the facts behind learned_, see `gaussian_neurons.diagnostics.Diagnosis`
     labels_ : (n_rows,), the clusters of the rows given to `fit`
     n_samples_seen_ : how many samples the model has learned from
@@ -182,6 +194,8 @@ class GaussianNeurons(
         max_samples: Any = "auto",
         random_state: Any = None,
         backend: Any = "auto",
+        shape: Any = "compact",
+        n_clusters: Any = "auto",
     ) -> None:
         self.n_neurons = n_neurons
         self.covariance_type = covariance_type
@@ -195,6 +209,8 @@ class GaussianNeurons(
         self.max_samples = max_samples
         self.random_state = random_state
         self.backend = backend
+        self.shape = shape
+        self.n_clusters = n_clusters
 
     _state: State | None = None  # everything that was learned; replaced as a whole
 
@@ -330,8 +346,8 @@ class GaussianNeurons(
         given = checked_draws(self.max_samples)
         if given is not None:
             return given
-        is_ladder = isinstance(self.width, str) and self.width_learning_rate == 0
-        return max(rows, LEAST_DRAWS_OF_A_LADDER if is_ladder else LEAST_DRAWS)
+        shared = isinstance(self.width, str) and self.width_learning_rate == 0
+        return max(rows, LEAST_DRAWS_OF_SHARES if shared else LEAST_DRAWS)
 
     # ---- answers ----------------------------------------------------------------------------------
 
@@ -340,14 +356,32 @@ class GaussianNeurons(
         network, x = self._asked(X)
         return responses.responses(x, network.neurons.centers, network.neurons.widths)
 
-    def predict(self, X: ArrayLike) -> NDArray[np.int64]:
+    def predict(self, X: ArrayLike, n_clusters: int | None = None) -> NDArray[np.int64]:
         """The number of the cluster of each row, or -1 if it belongs to none.
 
-        That is the cluster whose center responds most. A row belongs to none if no learned neuron responds:
-        with a given width, with at least 0.001; with an automatic one, as if the squared distance were at
-        most twice that of all but 1 % of the last samples.
+        That is the cluster of the neuron that responds most or, with an automatic width, has the largest
+        share. A row belongs to none if no learned neuron responds: with a given width, with at least 0.001;
+        with an automatic one, as if the squared distance were at most twice that of all but 1 % of the last
+        samples.
+
+        Parameters
+        ----------
+        X : (n_rows, n_features)
+        n_clusters : with an automatic width, another number of clusters: the same tree is cut elsewhere. The
+            clusters are numbered from 0, and every row belongs to one
         """
-        return _predicted(*self._asked(X))
+        network, x = self._asked(X)
+        if n_clusters is None:
+            return _predicted(network, x)
+        tree, count = self._tree, checks.whole_number("n_clusters", n_clusters)
+        if count > len(tree.cuts) + 1:
+            raise ValueError(
+                f"n_clusters must be at most {len(tree.cuts) + 1} here, got {count}: only so many groups of "
+                f"neurons can be told apart."
+            )
+        neurons = network.neurons
+        used = neurons.centers[tree.used], neurons.widths[tree.used]
+        return tree.groups(count)[responses.strongest(x, *used, shared=True)[0]]
 
     def score_samples(self, X: ArrayLike) -> Array:
         """The largest log-response of a learned neuron to each row: the lower, the more novel the row.
@@ -393,13 +427,12 @@ class GaussianNeurons(
         Before the first data is complete, neurons are first placed by all samples there are. The same holds
         for `remove_neurons` and `move_neurons`.
 
-        A model with an automatic width keeps the width in use, and every neuron counts by itself.
-
         Parameters
         ----------
         n_neurons : how many, drawn uniformly from the domain; 1 by default
         centers : (n, n_features) or None, where to place them instead
-        width : a number, an array or None: the starting width of the first neuron
+        width : a number, an array or None: the starting width of the first neuron; with an automatic width
+            the median of all widths
         """
         state, given = self._changing()
         if centers is not None and n_neurons is not None:
@@ -418,8 +451,6 @@ class GaussianNeurons(
 
     def remove_neurons(self, indices: ArrayLike) -> Self:
         """Remove neurons in the middle of a stream; the others stay bit for bit.
-
-        A model with an automatic width keeps the width in use, and every neuron counts by itself.
 
         Parameters
         ----------
@@ -445,9 +476,8 @@ class GaussianNeurons(
         The others stay bit for bit. A neuron that moves counts as new: its cluster is retired, and it
         counts as learned after 1000 samples at the earliest. A new width alone changes none of that, and
         replaces the starting width. The starting center stays in `initial_centers_`, and an automatic
-        learning rate stays as it was: give a smaller one along with a much smaller width.
-
-        A model with an automatic width keeps the width in use, and every neuron counts by itself.
+        learning rate stays as it was: give a smaller one along with a much smaller width. Neurons with an
+        automatic width go on to adapt theirs.
 
         Parameters
         ----------
@@ -593,6 +623,14 @@ class GaussianNeurons(
         return self._network.look.clusters.number.copy()
 
     @property
+    def cluster_tree_(self) -> Array:  # noqa: D102
+        return self._tree.linkage()
+
+    @property
+    def cluster_counts_(self) -> dict[int, float]:  # noqa: D102
+        return {number: float(score) for number, score in enumerate(self._tree.scores, start=1)}
+
+    @property
     def events_(self) -> list[Event]:  # noqa: D102
         return [event._replace(center=_frozen(event.center)) for event in self._network.clusters.events]
 
@@ -690,6 +728,21 @@ class GaussianNeurons(
             return state.network
         return learner.network_of(state, self._settings(state.recent.n_features))
 
+    @property
+    def _tree(self) -> Tree:
+        network = self._network
+        if not network.shared:
+            raise AttributeError(
+                "there is a tree of clusters only with width='auto': with a given width each learned neuron is "
+                "a cluster."
+            )
+        look = network.look
+        given = self._settings(look.recent.n_features)
+        tree = tree_of(look.neurons, look.recent.samples, given.shape)
+        if tree is None:
+            raise AttributeError("there is no tree of clusters before the first sample.")
+        return tree
+
     def _asked(self, X: Any) -> tuple[Network, Array]:
         """The network and rows to answer about: both of one state."""
         state = self._fitted_state
@@ -720,6 +773,8 @@ class GaussianNeurons(
             self.init,
             self.domain,
             self.backend,
+            self.shape,
+            self.n_clusters,
         )
         if not isinstance(self.backend, str):  # the cache would keep a function alive
             return checked(n_features, *given)
@@ -777,18 +832,16 @@ def _frozen(array: Array) -> Array:
 def _scores(network: Network, x: Array) -> Array:
     """The largest log-response of a learned neuron to each row."""
     learned, neurons = network.look.learned, network.neurons
-    return responses.strongest(x, neurons.centers[learned], neurons.widths[learned])[1]
+    return responses.strongest(x, neurons.centers[learned], neurons.widths[learned], network.shared)[1]
 
 
 def _predicted(network: Network, x: Array) -> NDArray[np.int64]:
     """The cluster of each row."""
-    numbers, centers, widths = network.found
-    label, scores = responses.strongest(x, centers, widths)
-    if not len(numbers):
-        return label  # -1
-    least = LEAST_SCORE
-    if network.is_ladder:
-        scores = _scores(network, x)
-        least = BEYOND * network.look.rare_score
-    found: NDArray[np.int64] = np.where(scores < least, -1, numbers[label])
+    learned, neurons, look = network.look.learned, network.neurons, network.look
+    chosen = neurons.centers[learned], neurons.widths[learned]
+    winner, scores = responses.strongest(x, *chosen, network.shared)
+    if not len(learned):
+        return winner  # -1
+    least = BEYOND * look.rare_score if network.shared else LEAST_SCORE
+    found: NDArray[np.int64] = np.where(scores < least, -1, look.clusters.number[learned][winner])
     return found

@@ -123,7 +123,7 @@ def facts(model: GaussianNeurons, loaded: model_file.Loaded, path: str) -> dict[
         "inhibition": None if network is None else network.layer.inhibition,
         "widths": None
         if network is None
-        else [float(mean_widths(layer.neurons.widths)[0]) for layer in network.layers],
+        else [float(width) for width in np.unique(mean_widths(network.neurons.widths))],
         "domain": None if network is None else {"low": _plain(network.low), "high": _plain(network.high)},
         "clusters": model.n_clusters_,
         "centers": {

@@ -46,7 +46,9 @@ class Diagnosis:
         return [(int(i), int(self.twin_of[i])) for i in np.flatnonzero(self.twin_of >= 0)]
 
 
-def diagnose(neurons: Neurons, recent: Array, low: Array, high: Array) -> Diagnosis:
+def diagnose(
+    neurons: Neurons, recent: Array, low: Array, high: Array, shared: bool = False
+) -> Diagnosis:
     """Tell which neurons learned, from the neurons and the most recent samples.
 
     Parameters
@@ -54,6 +56,7 @@ def diagnose(neurons: Neurons, recent: Array, low: Array, high: Array) -> Diagno
     neurons : Neurons
     recent : (n, D), recent samples
     low, high : (D,), the corners of the input domain; they are reported, and decide nothing
+    shared : whether neurons share samples; the largest share then wins
 
     Examples
     --------
@@ -63,11 +66,11 @@ def diagnose(neurons: Neurons, recent: Array, low: Array, high: Array) -> Diagno
     >>> diagnose(neurons, np.array([[-0.1], [0.1]]), np.zeros(1), np.ones(1)).learned
     array([ True, False])
     """
-    won = _won(neurons, recent)
+    won = _won(neurons, recent, shared)
     often = neurons.won >= np.maximum(MANY, _least_share(neurons) * neurons.looked)
     remembered = often & _is_where_it_was_held(neurons)
     grown_up = (neurons.born == 0) | (neurons.seen - neurons.born >= GROWN_UP)
-    held_now = won.hold(_enough(neurons, recent))
+    held_now = won.hold(least_share(neurons, recent))
     return Diagnosis(
         domain_distance=domain_distance(neurons.centers, low, high),
         cosine=cosine(neurons.centers, neurons.start),
@@ -83,7 +86,7 @@ def diagnose(neurons: Neurons, recent: Array, low: Array, high: Array) -> Diagno
 def remember(neurons: Neurons, recent: Array) -> Neurons:
     """The neurons after a review: where samples hold them, and how many they won since they came there."""
     won = _won(neurons, recent)
-    holds = (won.twin_of < 0) & won.hold(_enough(neurons, recent))
+    holds = (won.twin_of < 0) & won.hold(least_share(neurons, recent))
     stayed = _is_where_it_was_held(neurons)
     wins = np.rint(won.share * len(recent)).astype(np.int64)
     held = np.where(holds[:, None], neurons.centers, np.where(stayed[:, None], neurons.held, np.nan))
@@ -105,34 +108,9 @@ def _least_share(neurons: Neurons) -> float:
     return min(SHARE, SHARE_OF_EQUAL / len(neurons))
 
 
-def _enough(neurons: Neurons, recent: Array) -> float:
+def least_share(neurons: Neurons, recent: Array) -> float:
     """The least share of recent samples that holds a neuron: two samples, of three or more."""
     return max(_least_share(neurons), 1.5 / max(len(recent), 3))
-
-
-@dataclass(frozen=True)
-class Winning:
-    """What the neurons of one layer win of some samples."""
-
-    share: Array  # (K,) part of the samples to which the neuron responds most, 0 for twins
-    log_response: Array  # (n,) of the winner of each sample
-    held: NDArray[np.bool_]  # (K,) it wins enough samples, with a response that is not small
-    typical: float  # response of a winner: the median
-    enough: float  # the least share of a held neuron
-
-
-def winning(neurons: Neurons, recent: Array) -> Winning:
-    """What the neurons of one layer win of recent samples.
-
-    In many dimensions no sample is near any center and all responses are small: responses are therefore
-    compared with the typical one.
-    """
-    won = _won(neurons, recent)
-    share = np.where(won.twin_of >= 0, 0.0, won.share)
-    typical = float(np.exp(np.median(won.log_response))) if len(recent) else 0.0
-    enough = _enough(neurons, recent)
-    held = (share >= enough) & (won.mean_response >= MEAN_RESPONSE * typical)
-    return Winning(share, won.log_response, held, typical, enough)
 
 
 def domain_distance(centers: Array, low: Array, high: Array) -> Array:
@@ -195,13 +173,13 @@ class _Won:
         return held
 
 
-def _won(neurons: Neurons, recent: Array) -> _Won:
+def _won(neurons: Neurons, recent: Array, shared: bool = False) -> _Won:
     twin_of = find_twins(neurons)
     share, mean_response = np.zeros(len(neurons)), np.zeros(len(neurons))
     log_response = np.zeros(len(recent))
     single = np.flatnonzero(twin_of < 0)
     if len(recent):
-        winner, found = strongest(recent, neurons.centers[single], neurons.widths[single])
+        winner, found = strongest(recent, neurons.centers[single], neurons.widths[single], shared)
         log_response = found.astype(np.float64)
         wins = np.bincount(winner, minlength=len(single))
         total = np.bincount(winner, np.exp(log_response), minlength=len(single))

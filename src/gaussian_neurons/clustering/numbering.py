@@ -17,7 +17,6 @@ Labels = NDArray[np.int64]
 EVENTS = 1000  # events that are kept
 KINDS = ("born", "moved", "retired")
 SAME = 0.5  # least part of the old or the new cluster that both share if they are the same
-REACH = 100.0  # a row beyond this many times a usual squared distance belongs to no old cluster
 OUTLIER = 10.0  # a row beyond this many times the median squared distance does not count in a center
 BARELY = 1e-9  # weight of a remembered neuron that wins no recent samples
 
@@ -47,8 +46,7 @@ class Found(NamedTuple):
 class Clusters:
     """Which neurons form which cluster, and the events so far."""
 
-    number: Labels  # (K,) the cluster of each neuron of the answering layer, -1 for none
-    layer: int = 0  # the answering layer
+    number: Labels  # (K,) the cluster of each neuron, -1 for none
     given: int = 0  # numbers given so far
     noted: tuple[Event, ...] = ()  # the last "born" or "moved" event of each present cluster
     events: tuple[Event, ...] = ()  # the last events
@@ -61,8 +59,8 @@ class Clusters:
     def found(self, neurons: Neurons, recent: Array | None = None) -> Found:
         """The clusters, each at the center of its first neuron.
 
-        With recent samples, a cluster is at the mean of the samples that its neurons win: repulsion keeps
-        neurons a little farther apart, and wide neurons fluctuate.
+        With recent samples, of which neurons have shares, a cluster is at the mean of the samples that its
+        neurons win: it can have several neurons.
         """
         numbers, first = self.first_neurons()
         centers = neurons.centers[first]
@@ -81,40 +79,26 @@ class Clusters:
         return numbers[numbers >= 0], first[numbers >= 0]
 
     def of_neurons(self, which: Labels) -> "Clusters":
-        """The clusters of other neurons, each on its own; `which` is the old index of each neuron, or -1."""
-        number = np.append(self.number, -1)[which]
-        first = np.isin(np.arange(len(number)), np.unique(number, return_index=True)[1])
-        return replace(self, number=np.where(first, number, -1))
+        """The clusters of other neurons; `which` is the old index of each neuron, or -1."""
+        return replace(self, number=np.append(self.number, -1)[which])
 
-    def renewed(
-        self, layer: int, group: Labels, share: Array, before: Neurons, now: Neurons, recent: Array
-    ) -> "Clusters":
+    def renewed(self, group: Labels, share: Array) -> "Clusters":
         """Other groups of neurons, which keep the numbers of the clusters that they overlap most.
 
         Parameters
         ----------
-        layer : the answering layer
-        group : (K,) of each of its neurons, -1 for none
+        group : (K,) of each neuron, -1 for none
         share : (K,) of the recent samples that each wins
-        before, now : the neurons of the layer that answered and of the one that answers: the same object if
-            it is the same layer
-        recent : (n, D), samples by which clusters of different layers are compared
         """
-        just_placed = (before.born == before.seen) & (before.seen > 0)
-        known = np.where(just_placed, -1, self.number)
-        if now is before:
-            old, new, counts = known, group, np.maximum(share, BARELY)
-        else:
-            old, new = _within_reach(before, known, recent), _won_by(now, group, recent)[0]
-            counts = np.ones(len(recent))
-        both = (old >= 0) & (new >= 0)
+        old, counts = self.number, np.maximum(share, BARELY)
+        both = (old >= 0) & (group >= 0)
         numbers, rows = np.unique(old[both], return_inverse=True)
         groups = np.unique(group[group >= 0])
-        columns = np.searchsorted(groups, new[both])
+        columns = np.searchsorted(groups, group[both])
         overlap = np.zeros((len(numbers), len(groups)))
         np.add.at(overlap, (rows, columns), counts[both])
         of_old = np.array([counts[old == number].sum() for number in numbers])
-        of_new = np.array([counts[new == one].sum() for one in groups])
+        of_new = np.array([counts[group == one].sum() for one in groups])
         numbered = np.full(len(groups), -1)
         for i, j in zip(*linear_sum_assignment(-overlap), strict=True):
             if overlap[i, j] > 0 and overlap[i, j] >= SAME * min(of_old[i], of_new[j]):
@@ -123,8 +107,7 @@ class Clusters:
         numbered[fresh] = self.given + np.arange(fresh.sum())
         number = np.full(len(group), -1)
         number[group >= 0] = numbered[np.searchsorted(groups, group[group >= 0])]
-        given = self.given + int(fresh.sum())
-        return replace(self, number=number, layer=layer, given=given)
+        return replace(self, number=number, given=self.given + int(fresh.sum()))
 
     def returned(self, found: Found, recent: Array) -> "Clusters":
         """The same with the old number for a new cluster that is at the place of a retired one."""
@@ -157,19 +140,10 @@ class Clusters:
 
 
 def _won_by(neurons: Neurons, group: Labels, rows: Array) -> tuple[Labels, Array]:
-    """For each row the group of the neuron that responds most, and its log-response."""
+    """For each row the group of the neuron with the largest share, and its log-response."""
     belongs = group >= 0
-    winner, log_response = strongest(rows, neurons.centers[belongs], neurons.widths[belongs])
+    winner, log_response = strongest(rows, neurons.centers[belongs], neurons.widths[belongs], shared=True)
     return np.append(group[belongs], -1)[winner], log_response
-
-
-def _within_reach(neurons: Neurons, group: Labels, rows: Array) -> Labels:
-    """The same groups, but -1 for rows much farther from their neuron than other rows from theirs."""
-    label, log_response = _won_by(neurons, group, rows)
-    if not len(rows) or not (group >= 0).any():
-        return label
-    usual = min(float(np.quantile(log_response, 0.75)), -1 / REACH)
-    return np.where(log_response < REACH * usual, -1, label)
 
 
 def _scatter(found: Found, recent: Array) -> float:

@@ -11,9 +11,9 @@ from gaussian_neurons.base.bad_rows import BadRow, bad_width, finite_rows, requi
 from gaussian_neurons.base.covariances import flat, variances
 from gaussian_neurons.base.interrupts import interruption_point
 from gaussian_neurons.base.memory_maps import row_blocks
-from gaussian_neurons.learning import native, reference
+from gaussian_neurons.learning import native, reference, reference_shares
 from gaussian_neurons.learning.neurons import Neurons
-from gaussian_neurons.learning.rule import Rule
+from gaussian_neurons.learning.rule import Rule, Shares
 
 Array = NDArray[Any]
 Learn = Callable[[Array, Array, Array, Array | None, Rule, int], tuple[Array, Array]]  # see reference.learn
@@ -27,7 +27,7 @@ ROWS_AT_ONCE = 256  # samples in a block of a Python function
 def learn_many(
     layers: Sequence[Neurons],
     samples: Array,
-    rules: Sequence[Rule],
+    rules: Sequence[Rule | Shares],
     sample_widths: Array | None = None,
     backend: str | Learn = "auto",
 ) -> Iterator[Layers]:
@@ -60,7 +60,9 @@ def learn_many(
         try:
             now = tuple(
                 [
-                    layer.after(
+                    _after_shares(layer, rows, rule, backend)
+                    if isinstance(rule, Shares)
+                    else layer.after(
                         *learn(layer.centers, layer.widths, rows, widths, rule, layer.seen), len(rows)
                     )
                     for layer, rule in zip(now, rules, strict=True)
@@ -69,6 +71,27 @@ def learn_many(
         except BadRow as bad:
             raise bad.later(begin) from None
         yield now
+
+
+def _after_shares(layer: Neurons, rows: Array, rule: Shares, backend: str | Learn) -> Neurons:
+    learn = SHARES.get(backend) if isinstance(backend, str) else None
+    if learn is None:
+        raise ValueError(
+            f"the backend {name_of(backend)} computes the rule for given widths, and cannot find a width: "
+            f"give width=..., or use one of {', '.join(map(repr, SHARES))}."
+        )
+    if rule.rate == 0:
+        require_finite(rows, layer.centers.dtype)
+        return layer.after(layer.centers, layer.widths, len(rows))
+    centers, widths, total = learn(layer.centers, layer.widths, layer.total, rows, rule)
+    return layer.after(centers, widths, len(rows), total)
+
+
+def _reference_shares(
+    centers: Array, widths: Array, totals: Array, samples: Array, rule: Shares
+) -> tuple[Array, Array, Array]:
+    require_finite(samples, np.float64)
+    return reference_shares.learn(centers, widths, totals, np.asarray(samples, np.float64), rule)
 
 
 def resolved(backend: str | Learn) -> tuple[Learn, Callable[[Layers], int]]:
@@ -195,4 +218,9 @@ BACKENDS: dict[str, tuple[Learn, Callable[[Layers], int]]] = {
     "auto": (native.learn, _rows_of_native),
     "native": (native.learn, _rows_of_native),
     "reference": (partial(_checked, reference.learn), lambda _: ROWS_AT_ONCE),
+}
+SHARES: dict[str, Callable[[Array, Array, Array, Array, Shares], tuple[Array, Array, Array]]] = {
+    "auto": native.learn_shares,
+    "native": native.learn_shares,
+    "reference": _reference_shares,
 }

@@ -13,7 +13,7 @@ from gaussian_neurons.base.bad_rows import bad_value, bad_width
 from gaussian_neurons.base.covariances import variances
 from gaussian_neurons.base.interrupts import interruption_point
 from gaussian_neurons.base.memory_maps import row_blocks
-from gaussian_neurons.learning.rule import Rule
+from gaussian_neurons.learning.rule import Rule, Shares
 
 Array = NDArray[Any]
 
@@ -47,6 +47,24 @@ def learn(
         if status == DIVERGED:
             raise diverged(where, seen + row, before, rule)
     return centers, widths
+
+
+def learn_shares(
+    centers: Array, widths: Array, totals: Array, samples: Array, rule: Shares
+) -> tuple[Array, Array, Array]:
+    """Learn from the samples in their order: see `reference_shares.learn`.
+
+    Examples
+    --------
+    >>> learn_shares(np.zeros((1, 1)), np.ones(1), np.zeros(1), np.array([[2.0]]), Shares(0.02, 1e-6))
+    (array([[1.]]), array([2.5]), array([1.]))
+    """
+    centers, widths, totals, row = centers.copy(), widths.copy(), totals.copy(), 0
+    while row < len(samples):
+        status, row, where = _core.learn_shares(centers, widths, totals, samples, row, *rule)
+        if status == BAD_VALUE:
+            raise bad_value(row, where, float(samples[row, where]), centers.dtype.name)
+    return centers, widths, totals
 
 
 def diverged(neuron: int, sample: int, widths: Array, rule: Rule) -> FloatingPointError:

@@ -30,6 +30,7 @@ class Neurons:
     won: NDArray[np.int64]  # (K,)   how many samples it won in the reviews since it came to that place ...
     looked: NDArray[np.int64]  # (K,)   ... of how many that they looked at
     born: NDArray[np.int64]  # (K,)   samples seen before the neuron was added
+    total: NDArray[np.float64]  # (K,)   sum of its shares of the samples, if neurons share them
     seen: int = 0  # samples learned from
 
     @classmethod
@@ -42,17 +43,21 @@ class Neurons:
         given: Array = np.asarray(width, dtype)
         widths: Array = np.array(np.broadcast_to(given, (len(placed), *given.shape[1:])), order="C")
         held, none = np.full_like(placed, np.nan), np.zeros(len(placed), np.int64)
-        return cls(placed, widths, placed, widths, held, none, none, none + born, born)
+        return cls(placed, widths, placed, widths, held, none, none, none + born, none.astype(float), born)
 
     def __len__(self) -> int:
         return len(self.centers)
 
-    def after(self, centers: Array, widths: Array, samples: int) -> "Neurons":
+    def after(
+        self, centers: Array, widths: Array, samples: int, total: NDArray[np.float64] | None = None
+    ) -> "Neurons":
         """These neurons after learning from so many more samples."""
         later = object.__new__(Neurons)  # the constructor of a frozen dataclass takes twice as long
         values = later.__dict__
         values.update(self.__dict__)
         values["centers"], values["widths"], values["seen"] = centers, widths, self.seen + samples
+        if total is not None:
+            values["total"] = total
         return later
 
     def add(self, others: "Neurons") -> "Neurons":
@@ -102,5 +107,5 @@ class Neurons:
         return replace(self, **arrays)
 
 
-NOTHING_HELD: dict[str, Any] = {"held": np.nan, "won": 0, "looked": 0}
+NOTHING_HELD: dict[str, Any] = {"held": np.nan, "won": 0, "looked": 0, "total": 0.0}
 EACH = tuple(field.name for field in fields(Neurons) if field.name != "seen")  # one row for each neuron

@@ -95,12 +95,22 @@ def responses(x: Array, centers: Array, widths: Array) -> Array:
     return found
 
 
-def strongest(x: Array, centers: Array, widths: Array) -> tuple[Indices, Array]:
-    """For each row the neuron that responds most and its log-response: -1 and -inf without any neurons."""
+def strongest(x: Array, centers: Array, widths: Array, shared: bool = False) -> tuple[Indices, Array]:
+    """For each row the neuron that wins it, and its log-response: -1 and -inf without any neurons.
+
+    The winner is the neuron that responds most or, if neurons share samples, has the largest share [21].
+    """
     if not len(centers):
         require_finite(x, centers.dtype)
         return np.full(len(x), -1), np.full(len(x), -np.inf, centers.dtype)
     winner, log_response = np.empty(len(x), np.int64), np.empty(len(x), centers.dtype)
+    if shared:
+        offset = x.shape[1] / 2 * np.log(widths)
+        for begin, logs in log_response_blocks(x, centers, widths):
+            block = slice(begin, begin + len(logs))
+            winner[block] = (logs - offset).argmax(axis=1)
+            log_response[block] = np.take_along_axis(logs, winner[block, None], axis=1)[:, 0]
+        return winner, log_response
     if widths.ndim > 1:
         for begin, logs in log_response_blocks(x, centers, widths):
             block = slice(begin, begin + len(logs))

@@ -10,3 +10,10 @@ class Rule(NamedTuple):
     inhibition: float  # lambda
     width_learning_rate: float = 0.0  # eta_sigma
     repulsion_every: int = 1  # r: centers repel each other every r-th sample, r times as strongly
+
+
+class Shares(NamedTuple):
+    """The constants of neurons that share each sample, and follow the samples with their widths [21-23]."""
+
+    rate: float  # least rate of a neuron; at first it is 1 / (1 + its samples)
+    least_width: float  # widths do not fall below it

@@ -1,5 +1,6 @@
 """Where neurons start."""
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -8,11 +9,20 @@ from numpy.typing import NDArray
 from gaussian_neurons.base.covariances import flat, variances
 from gaussian_neurons.base.interrupts import interruption_point
 from gaussian_neurons.learning.neurons import Neurons
-from gaussian_neurons.learning.responses import least_width, nearest
+from gaussian_neurons.learning.responses import (
+    below_overflow,
+    checked_scale,
+    least_width,
+    nearest,
+    squared_distances,
+)
 
 Array = NDArray[Any]
 
 ROUNDS = 3  # of k-means
+SAME = 2.0**-40  # squared distance of neurons at one place, as a part of the typical one
+PAIRED = 150  # rows whose distances give the typical one
+Indices = NDArray[np.int64]
 
 
 def neurons_at(centers: Array, widths: Array, dtype: type, born: int = 0) -> Neurons:
@@ -107,3 +117,62 @@ def spread(rows: Array, count: int, reach: float, random: np.random.Generator) -
         with np.errstate(over="ignore"):
             left = np.minimum(left, ((rows - rows[drawn[k]]) ** 2).sum(axis=1))
     return drawn
+
+
+def typical_distance(samples: Array) -> float | None:
+    """The median squared distance between two samples, None if they are all the same.
+
+    Examples
+    --------
+    >>> typical_distance(np.array([[0.0], [1.0], [3.0]]))
+    4.0
+    """
+    rows = thinned(samples, PAIRED)
+    if (rows == rows[:1]).all():  # rare values may not be among them
+        rows = thinned(np.unique(samples, axis=0), PAIRED)
+        if len(rows) < 2:
+            return None
+    with np.errstate(over="ignore"):
+        wide = rows.astype(np.float64)
+        squared = squared_distances(wide, wide)[_pairs(len(rows))]
+    median = float(np.median(squared))
+    if median == 0 and squared.any():  # most are equal
+        median = float(np.median(squared[squared > 0]))
+    return below_overflow(median, samples.dtype)
+
+
+@lru_cache(maxsize=4)
+def _pairs(count: int) -> tuple[Indices, Indices]:
+    """Indices of the pairs of so many rows."""
+    first, second = np.triu_indices(count, 1)
+    return first, second
+
+
+def thinned(rows: Array, most: int) -> Array:
+    """At most so many of the rows, in their order: drawn at random, since a stream may be periodic."""
+    if len(rows) <= most:
+        return rows
+    return rows[np.sort(np.random.default_rng(0).permutation(len(rows))[:most])]
+
+
+def widths_at(centers: Array, samples: Array) -> Array:
+    """Starting widths of neurons that follow the samples: twice the mean square to the nearest neighbour, (K,).
+
+    Neurons at the same place, and a single one, have the median of the others or the typical distance.
+
+    Examples
+    --------
+    >>> widths_at(np.array([[0.0, 0.0], [3.0, 4.0], [3.0, 5.0]]), np.eye(2))
+    array([25.,  1.,  1.])
+    """
+    typical = typical_distance(samples)
+    scale = 1.0 if typical is None else checked_scale(typical, samples.dtype)
+    wide = centers.astype(np.float64)
+    with np.errstate(over="ignore"):
+        squared = squared_distances(wide, wide)
+    np.fill_diagonal(squared, np.inf)
+    near = squared.min(axis=1)
+    good = np.isfinite(near) & (near >= scale * SAME)
+    near[~good] = np.median(near[good]) if good.any() else scale
+    widths: Array = 2 / centers.shape[1] * near
+    return widths

@@ -6,16 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gaussian_neurons.base.covariances import SMALLEST_PIVOT, as_type, mean_widths
-from gaussian_neurons.clustering import ladder
-from gaussian_neurons.clustering.grouping import eigenvalues
-from gaussian_neurons.clustering.ladder import Layer
+from gaussian_neurons.learning.eigenvalues import eigenvalues
 from gaussian_neurons.learning.responses import checked_scale, squared_distances
-from gaussian_neurons.learning.starts import means, neurons_at, uniform
+from gaussian_neurons.learning.starts import means, neurons_at, typical_distance, uniform, widths_at
 from gaussian_neurons.model.settings import Settings
+from gaussian_neurons.model.state import Layer
 
 Array = NDArray[Any]
 
 INHIBITION = 0.5  # the paper's lambda, for a given width
+SHARED_RATE = 0.02  # least rate of neurons that share samples: each represents about its last 2 / 0.02
 RATE = 0.1  # the paper's eta_mu, in units of the width
 NEIGHBOURS = 0.2  # an automatic starting width: the distance within which this part of the samples lies ...
 WIDTH_PER_SQUARED_DISTANCE = 2.0  # ... squared, times this
@@ -31,8 +31,8 @@ def domain_of(settings: Settings, first: Array) -> tuple[Array, Array]:
 
 def placed(
     settings: Settings, first: Array, first_widths: Array | None, random: np.random.Generator
-) -> tuple[Layer, ...]:
-    """Layers before the first sample, with everything that the settings leave to the data.
+) -> Layer:
+    """The neurons before the first sample, with everything that the settings leave to the data.
 
     Parameters
     ----------
@@ -41,31 +41,27 @@ def placed(
     first_widths : (n,), (n, D), (n, D, D) or None, their own widths
     random : source of randomness
     """
-    if settings.is_ladder:
-        widths = ladder.widths_for(first).tolist()
-        centers = [_centers(settings, first, random, widths[0] / ladder.WIDEST) for _ in widths]
-        return tuple(ladder.layer_at(*both, first) for both in zip(centers, widths, strict=True))
+    if settings.shared:
+        centers = _centers(settings, first, random)
+        return Layer(neurons_at(centers, widths_at(centers, first), first.dtype.type), 0.0, SHARED_RATE)
     given = settings.width
     if given is None:
         alike = np.full(settings.n_neurons, automatic_width(first))
         given = as_type(alike, settings.covariance_type, first.shape[1])
     neurons = neurons_at(_centers(settings, first, random), given, first.dtype.type)
     rate = automatic_rate(given, first_widths if settings.width_learning_rate > 0 else None)
-    return (Layer(neurons, INHIBITION, rate),)
+    return Layer(neurons, INHIBITION, rate)
 
 
-def _centers(
-    settings: Settings, first: Array, random: np.random.Generator, typical: float | None = None
-) -> Array:
-    """Starting centers, (K, D); `typical` is the typical squared distance, if it is known."""
+def _centers(settings: Settings, first: Array, random: np.random.Generator) -> Array:
+    """Starting centers, (K, D)."""
     count = settings.n_neurons
     if not isinstance(settings.init, str):
         return settings.init
     if settings.init == "samples":
         return first[random.integers(len(first), size=count)]
     if settings.init == "spread":
-        reach = ladder.typical_distance(first) or 1.0 if typical is None else typical
-        return means(first.astype(np.float64), count, reach, random)
+        return means(first.astype(np.float64), count, typical_distance(first) or 1.0, random)
     return uniform(*domain_of(settings, first), count, random)
 
 

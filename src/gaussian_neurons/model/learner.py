@@ -12,7 +12,6 @@ This module states and implements what a model guarantees. A state is a value, a
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,23 +20,24 @@ from numpy.typing import NDArray
 from gaussian_neurons.base.bad_rows import BadRow, require_finite
 from gaussian_neurons.base.covariances import as_type
 from gaussian_neurons.base.interrupts import deferred_interrupts
-from gaussian_neurons.clustering import ladder
 from gaussian_neurons.clustering.diagnosis import remember
-from gaussian_neurons.clustering.ladder import Layer
 from gaussian_neurons.clustering.numbering import Clusters
+from gaussian_neurons.clustering.tree import groups_of, tree_of
 from gaussian_neurons.learning.backends import learn_many, rows_at_once
-from gaussian_neurons.learning.rule import Rule
+from gaussian_neurons.learning.responses import least_width, strongest
+from gaussian_neurons.learning.rule import Rule, Shares
 from gaussian_neurons.learning.starts import neurons_at, uniform
 from gaussian_neurons.model.first_data import domain_of, placed
 from gaussian_neurons.model.look import Look
 from gaussian_neurons.model.recent import Recent
 from gaussian_neurons.model.settings import Settings
-from gaussian_neurons.model.state import Network, State
-from gaussian_neurons.model.timetable import last_early_look, last_look, next_ladder_review, next_review
+from gaussian_neurons.model.state import Layer, Network, State
+from gaussian_neurons.model.timetable import last_early_look, last_look, next_review, next_sharing_review
 
 Array = NDArray[Any]
 
-INITIAL, DRAWN, ADDED, REVIEWED = range(4)  # purposes of random numbers
+INITIAL, DRAWN, ADDED = range(3)  # purposes of random numbers
+NARROWEST = 2.0**-20  # least width of neurons that share samples, as a part of the narrowest start
 
 
 class ChangedMeanwhile(RuntimeError):
@@ -79,7 +79,7 @@ def commit(assign: Callable[[State], Any], states: Iterable[State]) -> State | N
 
 def advance(state: State, x: Array, sample_widths: Array | None, settings: Settings) -> Iterator[State]:
     """Learn from rows in their order; gives the state after each block of rows, and at the end."""
-    if state.network is not None and state.network.is_ladder and settings.width_learning_rate > 0:
+    if state.network is not None and state.network.shared and settings.width_learning_rate > 0:
         raise ValueError(
             "a model that started with width='auto' cannot learn widths: leave width_learning_rate at 0, or "
             "start a new model with it."
@@ -120,28 +120,33 @@ def _learn(state: State, x: Array, widths: Array | None, settings: Settings) -> 
     """Learn from a block of rows: until the next review, the last look in it, or its end."""
     network = state.network
     assert network is not None
-    before = [layer.neurons for layer in network.layers]
-    seen, window, most = network.neurons.seen, state.recent.window, rows_at_once(before, settings.backend)
-    review = (next_ladder_review if network.is_ladder else next_review)(seen, window)
+    before = network.neurons
+    seen, window, most = before.seen, state.recent.window, rows_at_once([before], settings.backend)
+    review = (next_sharing_review if network.shared else next_review)(seen, window)
     look = last_look(seen + min(len(x), most))
     stop = min(review, look if look > seen else review, seen + most)
     x, widths = x[: stop - seen], _own(widths, stop - seen, state.recent)
-    rules = [_rule(layer, settings) for layer in network.layers]
     own = widths if settings.width_learning_rate > 0 else None
-    for layers in learn_many(before, x, rules, own, settings.backend):
-        network = network.with_neurons(layers)
+    rule = _rule(network.layer, settings, network.shared)
+    for (neurons,) in learn_many([before], x, [rule], own, settings.backend):
+        network = network.with_neurons(neurons)
     recent = state.recent.extended(x, widths)
     if len(x) == stop - seen:
         if stop == review:
-            network = _reviewed(network, recent, settings, state.seed)
+            network = _reviewed(network, recent, settings)
         elif stop == look:
             network = network.with_look(recent)
     return State(recent, state.seed, state.names, network, state.skipped, state.additions, None, state.early)
 
 
-def _rule(layer: Layer, settings: Settings) -> Rule:
+def _rule(layer: Layer, settings: Settings, shared: bool) -> Rule | Shares:
+    rate = layer.learning_rate if settings.learning_rate is None else settings.learning_rate
+    if shared:
+        neurons = layer.neurons
+        narrowest = NARROWEST * float(neurons.start_widths.min())
+        return Shares(rate, max(narrowest, least_width(neurons.widths.dtype)))
     return Rule(
-        layer.learning_rate if settings.learning_rate is None else settings.learning_rate,
+        rate,
         layer.inhibition if settings.inhibition is None else settings.inhibition,
         settings.width_learning_rate,
         settings.repulsion_every,
@@ -167,7 +172,7 @@ def network_of(state: State, settings: Settings) -> Network:
         return state.network
     count, early = state.received, state.early
     if not _is_complete(state, settings):
-        count = last_early_look(count) if settings.is_ladder else last_look(count)
+        count = last_early_look(count) if settings.shared else last_look(count)
     known = early.answer
     if known is None or known[0] != count or not settings.same_as(known[1]):
         known = (count, settings, _from_first(state.recent.first(count), settings, state.seed))
@@ -180,7 +185,7 @@ def _is_complete(state: State, settings: Settings) -> bool:
 
 
 def _from_first(recent: Recent, settings: Settings, seed: int) -> Network:
-    """Layers placed by the first samples, all of which are kept, after learning from them."""
+    """Neurons placed by the first samples, all of which are kept, after learning from them."""
     samples, kept = recent.samples, recent.widths
     widths = None if np.isnan(kept).any() or not len(kept) else kept
     if settings.covariance_type != recent.covariance_type:
@@ -188,17 +193,17 @@ def _from_first(recent: Recent, settings: Settings, seed: int) -> Network:
             f"covariance_type={settings.covariance_type!r} cannot be used: this model started with "
             f"{recent.covariance_type!r}. Start a new model to change it."
         )
-    layers = placed(settings, samples, widths, random_for(seed, INITIAL))
-    rules = [_rule(layer, settings) for layer in layers]
+    layer = placed(settings, samples, widths, random_for(seed, INITIAL))
     own = widths if settings.width_learning_rate > 0 else None
-    for after in learn_many([layer.neurons for layer in layers], samples, rules, own, settings.backend):
-        layers = tuple(layer._replace(neurons=now) for layer, now in zip(layers, after, strict=True))
+    rule = _rule(layer, settings, settings.shared)
+    for (after,) in learn_many([layer.neurons], samples, [rule], own, settings.backend):
+        layer = layer._replace(neurons=after)
     low, high = domain_of(settings, samples)
-    none, neurons = Clusters.none(settings.n_neurons), layers[0].neurons
-    look = Look(neurons, recent, low, high, none, settings.is_ladder)
-    network = Network(layers, low, high, none, look, settings.is_ladder)
-    if network.is_ladder or (neurons.seen and neurons.seen == next_review(neurons.seen - 1, recent.window)):
-        return _reviewed(network, recent, settings, seed)
+    none, neurons = Clusters.none(settings.n_neurons), layer.neurons
+    look = Look(neurons, recent, low, high, none, settings.shared)
+    network = Network(layer, low, high, none, look, settings.shared)
+    if network.shared or (neurons.seen and neurons.seen == next_review(neurons.seen - 1, recent.window)):
+        return _reviewed(network, recent, settings)
     return network
 
 
@@ -209,43 +214,32 @@ def concluded(state: State, settings: Settings) -> State:
     """The state after a last review, with clusters numbered from 0: the stream has ended."""
     state = settled(state, settings)
     assert state.network is not None
-    clusters = Clusters.none(len(state.network.neurons))
-    network = replace(state.network, clusters=replace(clusters, layer=state.network.clusters.layer))
-    return replace(state, network=_reviewed(network, state.recent, settings, state.seed))
+    network = replace(state.network, clusters=Clusters.none(len(state.network.neurons)))
+    return replace(state, network=_reviewed(network, state.recent, settings))
 
 
-def _reviewed(network: Network, recent: Recent, settings: Settings, seed: int) -> Network:
+def _reviewed(network: Network, recent: Recent, settings: Settings) -> Network:
     """The network after a review. NumPy may turn an interrupt into another error, so it waits for a point."""
     with deferred_interrupts(points=True):
-        if network.is_ladder:
-            return _reviewed_ladder(network, recent, settings, seed)
-        (layer,) = network.layers
-        remembered = layer._replace(neurons=remember(layer.neurons, recent.samples))
-        network = replace(network, layers=(remembered,)).with_look(recent)
+        if network.shared:
+            return _reviewed_shares(network, recent, settings)
+        remembered = network.layer._replace(neurons=remember(network.neurons, recent.samples))
+        network = replace(network, layer=remembered).with_look(recent)
         look = network.look
         reported = look.clusters.reported(look.found_then, network.neurons.seen, recent.samples)
         return replace(network, clusters=reported)
 
 
-def _reviewed_ladder(network: Network, recent: Recent, settings: Settings, seed: int) -> Network:
-    seen, samples = network.neurons.seen, recent.samples
-    random = random_for(seed, REVIEWED, seen)
-    answering, clusters = network.clusters.layer, network.clusters
-    teach = partial(_taught, settings=settings)
-    found = ladder.review(network.layers, answering, samples, teach, random, network.cloud)
-    layer, group, share, cloud = found.choice
-    now = found.layers[layer].neurons
-    clusters = clusters.renewed(layer, group, share, now if layer == found.at else found.before, now, samples)
-    clusters = clusters.returned(clusters.found(now, samples), samples)
-    clusters = clusters.reported(clusters.found(now, samples), seen, samples)
-    renewed = replace(network, layers=found.layers, clusters=clusters, cloud=cloud)
-    return renewed.with_look(recent)
-
-
-def _taught(layer: Layer, samples: Array, settings: Settings) -> Layer:
-    for (neurons,) in learn_many([layer.neurons], samples, [_rule(layer, settings)], None, settings.backend):
-        layer = layer._replace(neurons=neurons)
-    return layer
+def _reviewed_shares(network: Network, recent: Recent, settings: Settings) -> Network:
+    neurons, samples, clusters = network.neurons, recent.samples, network.clusters
+    tree = tree_of(neurons, samples, settings.shape)
+    if tree is not None:
+        group = groups_of(tree, neurons, samples, settings.n_clusters)
+        winner = strongest(samples, neurons.centers, neurons.widths, shared=True)[0]
+        clusters = clusters.renewed(group, np.bincount(winner, minlength=len(neurons)) / len(samples))
+        clusters = clusters.returned(clusters.found(neurons, samples), samples)
+        clusters = clusters.reported(clusters.found(neurons, samples), neurons.seen, samples)
+    return replace(network, clusters=clusters).with_look(recent)
 
 
 # ---- changes of neurons -------------------------------------------------------------------------------
@@ -254,14 +248,15 @@ def _taught(layer: Layer, samples: Array, settings: Settings) -> Layer:
 def added(state: State, centers: Array | None, count: int, widths: Array | None, settings: Settings) -> State:
     """With neurons at `centers`, or `count` of them drawn from the domain.
 
-    Without widths they have the one that the first neuron started with.
+    Without widths they have the one that the first neuron started with; if widths are automatic, the median.
     """
     before = _network(state, settings)
     if centers is None:
         random = random_for(state.seed, ADDED, state.additions)
         centers = uniform(before.low, before.high, count, random)
     if widths is None:
-        widths = np.repeat(before.neurons.start_widths[:1].astype(np.float64), count, axis=0)
+        like = before.neurons.start_widths[:1] if not before.shared else [np.median(before.neurons.widths)]
+        widths = np.repeat(np.asarray(like, np.float64), count, axis=0)
     others = neurons_at(centers, widths, state.recent.dtype.type, born=state.received)
     which = np.append(np.arange(len(before.neurons)), [-1] * count)
     return _changed(state, before.exchanged(before.neurons.add(others), which, state.recent), additions=1)

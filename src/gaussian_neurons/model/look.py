@@ -30,7 +30,7 @@ class Look:
     low: Array  # (D,) corner of the domain
     high: Array  # (D,)
     known: Clusters  # of an automatic width those of the look, else those of the last review
-    is_ladder: bool
+    shared: bool  # neurons share samples: the width is automatic
 
     def __getstate__(self) -> dict[str, Any]:
         return dict(vars(self))  # a copy: another thread may add a cached value meanwhile
@@ -38,8 +38,8 @@ class Look:
     @cached_property
     def diagnosis(self) -> Diagnosis:
         """Which neurons learned, and the facts behind that."""
-        facts = diagnose(self.neurons, self.recent.samples, self.low, self.high)
-        if not self.is_ladder:
+        facts = diagnose(self.neurons, self.recent.samples, self.low, self.high, self.shared)
+        if not self.shared:
             return facts
         nothing = np.zeros(len(self.neurons), bool)
         return replace(facts, learned=self.known.number >= 0, remembered=nothing)
@@ -47,29 +47,28 @@ class Look:
     @cached_property
     def learned(self) -> Indices:
         """The neurons that learned."""
-        if self.is_ladder:
+        if self.shared:
             return np.flatnonzero(self.known.number >= 0)
         return np.flatnonzero(self.diagnosis.learned)
 
     @cached_property
     def clusters(self) -> Clusters:
         """Which neurons form which cluster: with a single width, each learned neuron is one."""
-        if self.is_ladder:
+        if self.shared:
             return self.known
         group = np.where(self.diagnosis.learned, np.arange(len(self.neurons)), -1)
-        share, samples = self.diagnosis.share, self.recent.samples
-        return self.known.renewed(0, group, share, self.neurons, self.neurons, samples)
+        return self.known.renewed(group, self.diagnosis.share)
 
     @cached_property
     def found_then(self) -> Found:
         """The clusters at the look."""
-        return self.clusters.found(self.neurons, self.recent.samples if self.is_ladder else None)
+        return self.clusters.found(self.neurons, self.recent.samples if self.shared else None)
 
     @cached_property
     def scores(self) -> Array:
         """The largest log-response of a learned neuron to each recent sample, sorted, (n,)."""
         chosen = self.neurons.centers[self.learned], self.neurons.widths[self.learned]
-        return np.sort(strongest(self.recent.samples, *chosen)[1])
+        return np.sort(strongest(self.recent.samples, *chosen, self.shared)[1])
 
     def score_below(self, part: float) -> float:
         """The score below which this part of the recent samples is; infinite if nothing was learned."""
@@ -88,10 +87,10 @@ class Look:
         """The clusters with the neurons as they are now.
 
         With a single width a cluster is at its neuron. With an automatic one it stays at the mean of its
-        samples at the look: single neurons fluctuate more than that.
+        samples at the look: it can have several neurons.
         """
         then = self.found_then
-        if self.is_ladder:
+        if self.shared:
             return then
         return Found(then.numbers, neurons.centers[self._first], neurons.widths[self._first])
 

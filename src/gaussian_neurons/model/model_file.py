@@ -17,7 +17,6 @@ from gaussian_neurons.base.checks import one_of
 from gaussian_neurons.base.covariances import TYPES, flat, is_regular, is_symmetric, shape_of, variances
 from gaussian_neurons.base.memory_maps import FLOATS
 from gaussian_neurons.clustering.diagnosis import Diagnosis
-from gaussian_neurons.clustering.ladder import Layer
 from gaussian_neurons.clustering.numbering import EVENTS, KINDS, Clusters, Event
 from gaussian_neurons.learning.backends import name_of
 from gaussian_neurons.learning.neurons import EACH, Neurons
@@ -25,7 +24,7 @@ from gaussian_neurons.model import archive
 from gaussian_neurons.model.look import Look
 from gaussian_neurons.model.recent import Recent, window_for
 from gaussian_neurons.model.settings import checked, checked_draws
-from gaussian_neurons.model.state import Network, State
+from gaussian_neurons.model.state import Layer, Network, State
 from gaussian_neurons.sampling.stream import MOST_SAMPLES
 
 Array = NDArray[Any]
@@ -143,7 +142,7 @@ def _state(arrays: Mapping[str, Array], facts: Mapping[str, Any]) -> State:
         "the names of the columns are invalid",
     )
     recent = Recent.restored(samples, widths, received)
-    network = _network(arrays, facts, recent) if "layers" in facts else None
+    network = _network(arrays, facts, recent) if "layer" in facts else None
     _require(network is not None or received <= window, "received exceeds the window")
     labels = arrays.get("labels")
     if labels is not None:
@@ -157,24 +156,21 @@ def _state(arrays: Mapping[str, Array], facts: Mapping[str, Any]) -> State:
 
 def _put_network(network: Network, arrays: dict[str, Array], facts: dict[str, Any]) -> None:
     arrays |= {"low": network.low, "high": network.high}
-    for number, layer in enumerate(network.layers):
-        arrays |= {f"layer{number}.{name}": getattr(layer.neurons, name) for name in EACH}
-    facts["layers"] = [
-        {
-            "learning_rate": layer.learning_rate,
-            "inhibition": layer.inhibition,
-            "seen": layer.neurons.seen,
-        }
-        for layer in network.layers
-    ]
+    layer = network.layer
+    arrays |= {f"neurons.{name}": getattr(layer.neurons, name) for name in EACH}
+    facts["layer"] = {
+        "learning_rate": layer.learning_rate,
+        "inhibition": layer.inhibition,
+        "seen": layer.neurons.seen,
+    }
     clusters, look = network.clusters, network.look
     arrays["clusters.number"] = clusters.number
-    facts["clusters"] = {"layer": clusters.layer, "given": clusters.given}
+    facts["clusters"] = {"given": clusters.given}
     for name, events in (("noted", clusters.noted), ("events", clusters.events)):
         facts["clusters"][name] = [[event.samples, event.kind, event.cluster] for event in events]
         places = [event.center for event in events]
         arrays[f"clusters.{name}"] = np.array(places).reshape(len(events), len(network.low))
-    facts |= {"is_ladder": network.is_ladder, "cloud": network.cloud}
+    facts["shared"] = network.shared
     arrays |= {f"look.{name}": getattr(look.diagnosis, name) for name in FACTS}
     arrays |= {
         "look.number": look.clusters.number,
@@ -184,30 +180,26 @@ def _put_network(network: Network, arrays: dict[str, Array], facts: dict[str, An
 
 
 def _network(arrays: Mapping[str, Array], facts: Mapping[str, Any], recent: Recent) -> Network:
-    layers = []
-    for number, about in enumerate(facts["layers"]):
-        each = {name: arrays[f"layer{number}.{name}"] for name in EACH}
-        neurons = Neurons(**each, seen=_whole("seen", about["seen"], MAX_COUNT))
-        layers.append(Layer(neurons, float(about["inhibition"]), float(about["learning_rate"])))
-        _check_layer(layers[-1], recent)
+    about = facts["layer"]
+    each = {name: arrays[f"neurons.{name}"] for name in EACH}
+    neurons = Neurons(**each, seen=_whole("seen", about["seen"], MAX_COUNT))
+    layer = Layer(neurons, float(about["inhibition"]), float(about["learning_rate"]))
+    _check_layer(layer, recent)
     about = facts["clusters"]
     given = _whole("given", about["given"], MAX_COUNT)
     clusters = Clusters(
         arrays["clusters.number"],
-        _whole("layer", about["layer"], len(layers)),
         given,
         *(_events(about[name], arrays[f"clusters.{name}"], given, recent) for name in ("noted", "events")),
     )
-    low, high, is_ladder = arrays["low"], arrays["high"], bool(facts["is_ladder"])
-    _check_clusters(clusters, layers, is_ladder)
+    low, high, shared = arrays["low"], arrays["high"], bool(facts["shared"])
+    _require(not shared or recent.covariance_type == "spherical", "an automatic width is not a covariance")
+    _check_numbers("clusters", clusters.number, (len(neurons),), clusters.given)
     for end in (low, high):
         _check("the corners of the domain", end, (recent.n_features,), FLOATS)
     _require(bool((low <= high).all()), "the domain is empty")
-    answering = layers[clusters.layer].neurons
-    look = _look(arrays, answering, recent, low, high, clusters, is_ladder)
-    cloud = None if facts["cloud"] is None else float(facts["cloud"])
-    _require(cloud is None or abs(cloud) <= 1, "the silhouette without structure is invalid")
-    return Network(tuple(layers), low, high, clusters, look, is_ladder, cloud)
+    look = _look(arrays, neurons, recent, low, high, clusters, shared)
+    return Network(layer, low, high, clusters, look, shared)
 
 
 def _look(
@@ -217,7 +209,7 @@ def _look(
     low: Array,
     high: Array,
     clusters: Clusters,
-    is_ladder: bool,
+    shared: bool,
 ) -> Look:
     count = len(neurons)
     facts = {name: arrays[f"look.{name}"].copy() for name in FACTS}
@@ -231,7 +223,7 @@ def _look(
     _require(bool(((twin_of >= -1) & (twin_of < np.arange(count))).all()), "a twin is not an earlier neuron")
     number, centers, scores = arrays["look.number"], arrays["look.cluster_centers"], arrays["look.scores"]
     # With a single width, a look between two reviews numbers new clusters before they are reported.
-    given = clusters.given + (0 if is_ladder else count)
+    given = clusters.given + (0 if shared else count)
     _check_numbers("clusters of the last look", number, (count,), given)
     _require(
         scores.ndim == 1
@@ -240,8 +232,8 @@ def _look(
         and bool((scores[1:] >= scores[:-1]).all()),
         "the scores of the last look are invalid",
     )
-    look = Look(neurons, recent, low, high, clusters, is_ladder)
-    found = Clusters(number, clusters.layer).found(neurons)
+    look = Look(neurons, recent, low, high, clusters, shared)
+    found = Clusters(number).found(neurons)
     _check("the cluster centers", centers, found.centers.shape, (recent.dtype,))
     known = {
         "diagnosis": Diagnosis(**facts),
@@ -249,7 +241,7 @@ def _look(
         "scores": scores,
     }
     vars(look).update(known)
-    if not is_ladder:
+    if not shared:
         vars(look)["clusters"] = Clusters(number)
     return look
 
@@ -365,14 +357,10 @@ def _check_layer(layer: Layer, recent: Recent) -> None:
     most = neurons.seen + recent.window  # `fit` ends with a review more
     possible = (neurons.won >= 0) & (neurons.won <= neurons.looked) & (neurons.looked <= most)
     _require(bool(possible.all()), "a neuron won more samples than there were")
-
-
-def _check_clusters(clusters: Clusters, layers: list[Layer], is_ladder: bool) -> None:
-    _require((len(layers) > 1) <= is_ladder, "the layers do not match the clusters")
-    count = len(layers[0].neurons)
-    same = all(len(layer.neurons) == count for layer in layers)
-    _require(same, "the layers have different numbers of neurons")
-    _check_numbers("clusters", clusters.number, (count,), clusters.given)
+    total = neurons.total
+    fits = total.shape == (count,) and total.dtype == np.float64
+    possible = fits & (total >= 0) & (total <= neurons.seen * (1 + 1e-6))
+    _require(bool(np.all(possible)), "the sum of the shares of a neuron is invalid")
 
 
 _STARTS = {"centers": "start", "widths": "start_widths"}

@@ -17,6 +17,7 @@ from gaussian_neurons.base.checks import (
     whole_number,
 )
 from gaussian_neurons.base.covariances import TYPES
+from gaussian_neurons.clustering.tree import SHAPES
 from gaussian_neurons.learning.backends import Learn, is_function_name, resolved
 
 Array = NDArray[np.float64]
@@ -40,6 +41,8 @@ class Settings:
     init: str | Array  # one of INITS, or (K, D)
     domain: tuple[Array, Array] | None  # low and high, each (D,)
     backend: str | Learn
+    shape: str  # one of clustering.tree.SHAPES
+    n_clusters: int | None
 
     def same_as(self, other: "Settings") -> bool:
         """Whether every parameter is the same."""
@@ -48,8 +51,8 @@ class Settings:
         )
 
     @property
-    def is_ladder(self) -> bool:
-        """Whether layers of several widths learn side by side."""
+    def shared(self) -> bool:
+        """Whether neurons share samples and find their widths themselves."""
         return self.width is None and self.width_learning_rate == 0
 
     @property
@@ -75,6 +78,8 @@ def checked(
     init: Any,
     domain: Any,
     backend: Any,
+    shape: Any = "compact",
+    n_clusters: Any = "auto",
 ) -> Settings:
     """Settings for samples of `n_features` columns, or a ValueError that says what is wrong."""
     count = whole_number("n_neurons", n_neurons)
@@ -88,6 +93,22 @@ def checked(
             f"(width_learning_rate above 0): an automatic width is a number. Give width=..., or leave "
             f"covariance_type at 'spherical'."
         )
+    shared = isinstance(width, str) and learns_widths == 0
+    for name, value, default in (
+        ("inhibition", inhibition, "auto"),
+        ("repulsion_every", repulsion_every, 1),
+    ):
+        if shared and not (type(value) is type(default) and value == default):
+            raise ValueError(
+                f"{name}={value!r} needs a width: neurons with an automatic width compete for samples and do "
+                f"not repel each other. Leave {name} at {default!r}, or give width=...."
+            )
+    for name, value, default in (("shape", shape, "compact"), ("n_clusters", n_clusters, "auto")):
+        if not shared and not (isinstance(value, str) and value == default):
+            raise ValueError(
+                f"{name}={value!r} needs an automatic width: with a given one each learned neuron is a "
+                f"cluster. Leave {name} at {default!r}, or use width='auto'."
+            )
     if isinstance(init, str) and init == "auto":
         init = "spread" if isinstance(width, str) and learns_widths == 0 else "uniform"
     return Settings(
@@ -95,12 +116,14 @@ def checked(
         covariance_type=kind,
         width=None if _is_auto("width", width) else checked_widths(width, count, kind, n_features),
         inhibition=_number_or_auto("inhibition", inhibition),
-        learning_rate=_number_or_auto("learning_rate", learning_rate),
+        learning_rate=_checked_rate(learning_rate, shared),
         width_learning_rate=learns_widths,
         repulsion_every=_checked_every(repulsion_every),
         init=_checked_init(init, count, n_features),
         domain=None if domain is None else _checked_domain(domain, n_features),
         backend=_checked_backend(backend),
+        shape=one_of("shape", shape, SHAPES),
+        n_clusters=None if _is_auto("n_clusters", n_clusters) else whole_number("n_clusters", n_clusters),
     )
 
 
@@ -116,6 +139,12 @@ def checked_draws(max_samples: Any) -> int | None:
 
 def _number_or_auto(name: str, value: Any) -> float | None:
     return None if _is_auto(name, value) else number(name, value, least=0.0)
+
+
+def _checked_rate(value: Any, shared: bool) -> float | None:
+    if shared and not _is_auto("learning_rate", value):
+        return number("learning_rate", value, least=0.0, most=1.0)  # a part of the way
+    return _number_or_auto("learning_rate", value)
 
 
 def _checked_backend(backend: Any) -> str | Learn:

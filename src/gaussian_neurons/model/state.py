@@ -1,13 +1,11 @@
 """The state of a model: one value that holds everything it has learned. Learning makes a new one."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gaussian_neurons.clustering.ladder import Layer
 from gaussian_neurons.clustering.numbering import Clusters, Found
 from gaussian_neurons.learning.neurons import Neurons
 from gaussian_neurons.model.look import Look
@@ -17,22 +15,24 @@ from gaussian_neurons.model.settings import Settings
 Array = NDArray[Any]
 
 
+class Layer(NamedTuple):
+    """Neurons, and what "auto" stands for in their rule."""
+
+    neurons: Neurons
+    inhibition: float  # for inhibition="auto"
+    learning_rate: float  # for learning_rate="auto"
+
+
 @dataclass(frozen=True, eq=False)
 class Network:
-    """The layers of a model and what was found about them."""
+    """The neurons of a model and what was found about them."""
 
-    layers: tuple[Layer, ...]  # one, or a ladder of widths
+    layer: Layer
     low: Array  # (D,) corner of the domain
     high: Array  # (D,)
     clusters: Clusters  # as they were reviewed last
     look: Look
-    is_ladder: bool = False
-    cloud: float | None = None  # the silhouette without structure, see `ladder.choose`
-
-    @property
-    def layer(self) -> Layer:
-        """The layer that answers."""
-        return self.layers[self.clusters.layer]
+    shared: bool = False  # neurons share samples: the width is automatic
 
     @property
     def neurons(self) -> Neurons:
@@ -44,26 +44,20 @@ class Network:
         """The clusters where they are now."""
         return self.look.found(self.neurons)
 
-    def with_neurons(self, layers: Sequence[Neurons]) -> "Network":
-        """The same layers with other neurons."""
-        renewed = tuple(
-            [
-                Layer(neurons, layer.inhibition, layer.learning_rate)
-                for layer, neurons in zip(self.layers, layers, strict=True)
-            ]
-        )
-        return Network(renewed, self.low, self.high, self.clusters, self.look, self.is_ladder, self.cloud)
+    def with_neurons(self, neurons: Neurons) -> "Network":
+        """The same with other neurons."""
+        layer = Layer(neurons, self.layer.inhibition, self.layer.learning_rate)
+        return Network(layer, self.low, self.high, self.clusters, self.look, self.shared)
 
     def with_look(self, recent: Recent) -> "Network":
         """The same with a look at the neurons as they are now."""
-        look = Look(self.neurons, recent, self.low, self.high, self.clusters, self.is_ladder)
+        look = Look(self.neurons, recent, self.low, self.high, self.clusters, self.shared)
         return replace(self, look=look)
 
     def exchanged(self, neurons: Neurons, which: NDArray[np.int64], recent: Recent) -> "Network":
-        """The answering layer alone, with other neurons; `which` is the old index of each, or -1."""
-        layers = (self.layer._replace(neurons=neurons),)
-        clusters = replace(self.clusters.of_neurons(which), layer=0)
-        return replace(self, layers=layers, clusters=clusters, is_ladder=False).with_look(recent)
+        """The same with other neurons; `which` is the old index of each, or -1."""
+        layer, clusters = self.layer._replace(neurons=neurons), self.clusters.of_neurons(which)
+        return replace(self, layer=layer, clusters=clusters).with_look(recent)
 
 
 @dataclass

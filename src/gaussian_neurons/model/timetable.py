@@ -2,7 +2,7 @@
 
 A *look* decides which neurons learned and where the clusters of an automatic width are. A *review* is a look
 that also changes something: with a single width it notes which neurons are held and reports events; with an
-automatic width it adapts the layers and decides which neurons form which cluster.
+automatic width it decides which neurons form which cluster.
 """
 
 import math
@@ -51,12 +51,12 @@ def next_review(seen: int, window: int) -> int:
     return window * next((early for early in (1, 2, 5) if windows < early), (windows // step + 1) * step)
 
 
-def next_ladder_review(seen: int, window: int) -> int:
+def next_sharing_review(seen: int, window: int) -> int:
     """The next review of an automatic width: after 1, 1.25, 1.5, ... 8, 9, 12, 15, ... windows.
 
     Examples
     --------
-    >>> [next_ladder_review(seen, 1000) for seen in (0, 1000, 3000, 8000, 9000, 10**6)]
+    >>> [next_sharing_review(seen, 1000) for seen in (0, 1000, 3000, 8000, 9000, 10**6)]
     [1000, 1250, 4000, 9000, 12000, 1002000]
     """
     if seen < EARLY_REVIEWS[-1] * window:
@@ -68,7 +68,7 @@ def next_ladder_review(seen: int, window: int) -> int:
 def last_early_look(received: int) -> int:
     """The last look of an automatic width at the first data: every sample up to 10, then every 9 %.
 
-    Such a look places and reviews all layers, so there are fewer of them.
+    Such a look places and reviews all neurons, so there are fewer of them.
 
     Examples
     --------

@@ -1,0 +1,197 @@
+"""From neurons to clusters: a tree in which neurons are merged, and where it is cut.
+
+docs/any-data.md has the reasons and the measurements.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gaussian_neurons import _core
+from gaussian_neurons.base.interrupts import interruption_point
+from gaussian_neurons.clustering.diagnosis import least_share
+from gaussian_neurons.learning.neurons import Neurons
+from gaussian_neurons.learning.responses import log_response_blocks, strongest
+
+Array = NDArray[Any]
+Labels = NDArray[np.int64]
+
+SHAPES = ("compact", "any")
+SOFTNESS = 4.0  # clusters of any shape: log-responses are divided by this before neurons are compared
+LEAST_PART = 0.04  # ... and a cluster has at least this part of the samples, or that of two neurons if K > 50
+REPRESENTED = 100  # samples that a neuron represents: at the rate 0.02, about its last 2 / 0.02
+TINY = 1e-12  # the least overlap of two neurons
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """Neurons that win samples, connected by edges. Without some of the edges, connected ones are a cluster."""
+
+    used: Labels  # (k,) the neurons that win samples
+    edges: Labels  # (k - 1, 2) indices into `used`, in the order in which they connect groups
+    heights: Array  # (k - 1,) how far apart the two groups of an edge are
+    cuts: Labels  # (m,) edges in the order in which they are removed: the first n - 1 give n clusters
+    scores: Array  # (m + 1,) of 1, 2, ..., m + 1 clusters: the larger, the better
+
+    @property
+    def best(self) -> int:
+        """The number of clusters with the largest score."""
+        return int(np.argmax(self.scores)) + 1
+
+    def groups(self, count: int) -> Labels:
+        """The group of each used neuron if there are `count` groups, or as many as there can be."""
+        removed = set(self.cuts[: max(count, 1) - 1].tolist())
+        group = np.arange(len(self.used))
+        for number, (one, other) in enumerate(self.edges):
+            if number not in removed:
+                group[group == group[other]] = group[one]
+        return np.unique(group, return_inverse=True)[1]
+
+    def linkage(self) -> Array:
+        """The tree as a matrix (k - 1, 4) for scipy.cluster.hierarchy: groups, height, number of neurons."""
+        count = len(self.used)
+        node, size = np.arange(count), np.ones(2 * count - 1)
+        rows = np.empty((count - 1, 4))
+        heights = np.maximum.accumulate(self.heights - min(self.heights.min(initial=0.0), 0.0))
+        for number, (one, other) in enumerate(self.edges):
+            a, b = sorted((node[one], node[other]))
+            size[count + number] = size[a] + size[b]
+            rows[number] = a, b, heights[number], size[count + number]
+            node[(node == a) | (node == b)] = count + number
+        return rows
+
+
+def distinct_rows(rows: Array, values: int) -> Array:
+    """The distinct rows in their order; all rows if they are only a few values, repeated.
+
+    Rows that are presented several times are no further evidence.
+
+    Examples
+    --------
+    >>> distinct_rows(np.array([[2.0], [1.0], [2.0]]), values=1)
+    array([[2.],
+           [1.]])
+    """
+    found: dict[bytes, int] = {}
+    for k, row in enumerate(rows + 0.0):  # -0.0 becomes 0.0
+        found.setdefault(row.tobytes(), k)
+    few = len(found) <= min(values, max(2, len(rows) // 10))
+    return rows if few or len(found) == len(rows) else rows[list(found.values())]
+
+
+def tree_of(neurons: Neurons, recent: Array, shape: str) -> Tree | None:
+    """The tree of the neurons that win recent samples; None if there are no samples.
+
+    Parameters
+    ----------
+    neurons : Neurons that share samples
+    recent : (n, D)
+    shape : one of SHAPES
+    """
+    rows = distinct_rows(recent, len(neurons))
+    if not len(rows):
+        return None
+    winner = strongest(rows, neurons.centers, neurons.widths, shared=True)[0]
+    used, counts = np.unique(winner, return_counts=True)
+    evidence = len(rows)
+    if evidence == len(recent):  # no row repeats: neurons represent more samples than these
+        evidence = max(evidence, min(neurons.seen, REPRESENTED * len(neurons)))
+    compact = _compact(neurons, used, counts * (evidence / len(rows)))
+    if shape == "compact" or len(used) < 3 or compact.best == 1:
+        return compact
+    return _any(neurons, used, counts, rows)
+
+
+def _compact(neurons: Neurons, used: Labels, counts: Array) -> Tree:
+    """Merge the two Gaussians whose union loses least of the log-evidence, again and again [24]."""
+    centers = neurons.centers[used].astype(np.float64)
+    variances = neurons.widths[used].astype(np.float64) / 2
+    first, second, costs = _core.merge_gaussians(centers, variances, counts)
+    edges = np.array([first, second], np.int64).T.reshape(-1, 2)
+    heights = np.array(costs)
+    return Tree(used, edges, heights, np.arange(len(edges))[::-1], np.append(0.0, np.cumsum(heights[::-1])))
+
+
+def _any(neurons: Neurons, used: Labels, counts: Labels, rows: Array) -> Tree:
+    """Connect each neuron with those that respond to the same samples: a minimum spanning tree.
+
+    The distance of two neurons is minus the logarithm of the overlap of their softened shares. Only edges that
+    separate two large groups count; the largest gap between their heights decides the number of clusters.
+    """
+    distances = -np.log(np.maximum(_overlaps(neurons, used, rows), TINY))
+    edges, heights = _spanning_tree(distances)
+    least = min(LEAST_PART, 2 / len(neurons)) * len(rows)
+    group, size = np.arange(len(used)), counts.astype(np.float64)
+    large = np.zeros(len(edges), bool)
+    for number, (one, other) in enumerate(edges):
+        a, b = group[one], group[other]
+        large[number] = min(size[a], size[b]) >= least
+        size[a] += size[b]
+        group[group == b] = a
+    cuts = np.flatnonzero(large)[::-1]
+    gaps = heights[cuts] - np.append(heights[cuts[1:]], 0.0)
+    gaps[-1:] *= len(gaps) == 1  # below the last one there is no other to compare with
+    return Tree(used, edges, heights, cuts, np.append(0.0, gaps))
+
+
+def _overlaps(neurons: Neurons, used: Labels, rows: Array) -> Array:
+    """sum_x s_i s_j / sqrt(sum_x s_i sum_x s_j) of the softened shares s, (k, k)."""
+    centers, widths = neurons.centers[used], neurons.widths[used]
+    offset = rows.shape[1] / 2 * np.log(widths.astype(np.float64))
+    both, sums = np.zeros((len(used), len(used))), np.zeros(len(used))
+    for _, logs in log_response_blocks(rows, centers, widths):
+        interruption_point()
+        density = logs / SOFTNESS - offset
+        share = np.exp(density - density.max(axis=1, keepdims=True))
+        share /= share.sum(axis=1, keepdims=True)
+        both += np.einsum("ni,nj->ij", share, share)  # no BLAS: its bits depend on threads
+        sums += share.sum(axis=0)
+    found: Array = both / np.sqrt(sums[:, None] * sums)
+    return found
+
+
+def _spanning_tree(distances: Array) -> tuple[Labels, Array]:
+    """The edges of the minimum spanning tree, the shortest first, and their lengths (Prim)."""
+    count = len(distances)
+    near, nearest = distances[0].copy(), np.zeros(count, np.int64)
+    outside = np.arange(count) > 0
+    edges, heights = np.empty((count - 1, 2), np.int64), np.empty(count - 1)
+    for number in range(count - 1):
+        new = int(np.where(outside, near, np.inf).argmin())
+        edges[number], heights[number] = (nearest[new], new), near[new]
+        outside[new] = False
+        closer = distances[new] < near
+        near, nearest = np.where(closer, distances[new], near), np.where(closer, new, nearest)
+    order = np.argsort(heights, kind="stable")
+    return edges[order], heights[order]
+
+
+def groups_of(tree: Tree, neurons: Neurons, recent: Array, count: int | None) -> Labels:
+    """The group of each neuron, (K,), -1 for none; `count` groups, or the best number without noise."""
+    group = np.full(len(neurons), -1)
+    found = tree.groups(tree.best if count is None else count)
+    group[tree.used] = found
+    if count is not None:
+        return group
+    winner = strongest(recent, neurons.centers[tree.used], neurons.widths[tree.used], shared=True)[0]
+    label = found[winner]
+    share = np.bincount(label, minlength=found.max() + 1) / len(recent)
+    dropped = (share < least_share(neurons, recent)) | _is_noise(recent.astype(np.float64), label, len(share))
+    dropped[share.argmax()] = False
+    return np.where((group >= 0) & ~dropped[group], group, -1)
+
+
+def _is_noise(rows: Array, label: Labels, count: int) -> NDArray[np.bool_]:
+    """Which groups are no denser, in any column, than rows that are spread evenly over the box of all rows.
+
+    A normal distribution is denser than an even one on an interval if its variance is below the squared length
+    of the interval / (2 pi e).
+    """
+    box = np.ptp(rows, axis=0)
+    noise = np.zeros(count, bool)
+    for group in range(count):
+        spread = rows[label == group].std(axis=0) if (label == group).any() else np.zeros_like(box)
+        noise[group] = bool((spread[box > 0] >= box[box > 0] / np.sqrt(2 * np.pi * np.e)).all())
+    return noise

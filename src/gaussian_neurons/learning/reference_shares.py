@@ -1,0 +1,67 @@
+"""Neurons that share each sample, in NumPy, one sample at a time: the specification.
+
+Numbers in brackets are those of docs/algorithm.md. Samples carry no width here: a neuron takes it from the
+distances of the samples that it responds to. Instead of repulsion, neurons compete for each sample.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gaussian_neurons.learning.rule import Shares
+
+Array = NDArray[Any]  # float64
+
+LEAST_SHARE = 2.0**-13  # smaller ones count as 0
+
+
+def shares(x: Array, centers: Array, widths: Array) -> Array:
+    """s_i(x): the part of the density sigma_i^(-D/2) f_i(x) in that of all neurons, (K,) [21].
+
+    Examples
+    --------
+    Of two neurons on the sample, the one with a quarter of the width has the density of two in one dimension:
+
+    >>> shares(np.zeros(1), np.zeros((2, 1)), np.array([1.0, 4.0]))
+    array([0.66666667, 0.33333333])
+    """
+    log_density = -((x - centers) ** 2).sum(axis=1) / widths - len(x) / 2 * np.log(widths)
+    density = np.exp(log_density - log_density.max())
+    share: Array = np.where(density < LEAST_SHARE * density.sum(), 0.0, density / density.sum())
+    return share
+
+
+def learn(
+    centers: Array, widths: Array, totals: Array, samples: Array, rule: Shares
+) -> tuple[Array, Array, Array]:
+    """Learn from the samples in their order [22], [23]. The arguments are not changed.
+
+    Parameters
+    ----------
+    centers : (K, D)
+    widths : (K,)
+    totals : (K,), the sum of the shares so far
+    samples : (n, D)
+    rule : the constants
+
+    Examples
+    --------
+    The first sample of a neuron takes it half the way; the sample's width is 2 * 2^2 / 1 = 8:
+
+    >>> rule = Shares(0.02, 1e-6)
+    >>> centers, widths, totals = learn(np.zeros((1, 1)), np.ones(1), np.zeros(1), np.array([[2.0]]), rule)
+    >>> centers, widths, totals  # 1 + (8 / 2 - 1) / 2
+    (array([[1.]]), array([2.5]), array([1.]))
+    """
+    for x in samples:
+        share = shares(x, centers, widths)
+        totals = totals + share
+        step = share * np.maximum(rule.rate, 1 / (1 + totals))
+        difference = x - centers
+        own_width = 2 / len(x) * (difference**2).sum(axis=1)
+        widths = np.where(
+            share > 0, np.maximum(widths + step * ((1 - step) * own_width - widths), rule.least_width), widths
+        )
+        centers = centers + step[:, None] * difference
+    return centers, widths, totals
