@@ -29,7 +29,7 @@ def _names(incomplete: str) -> list[str]:
     """Names for shell completion, taken from the file names: importing experiments takes a second."""
     folder = Path(__file__).parents[1] / "experiments"
     files = [path.stem.replace("_", "-") for path in folder.glob("*.py")]
-    single = [name for name in files if re.match("figure|table|width|inhibition|repulsion", name)]
+    single = [name for name in files if re.match("figure|table|width|inhibition|repulsion|covariances", name)]
     groups = {name[:-1] for name in single if re.fullmatch(r"figure\d[a-z]", name)}
     return sorted(name for name in {"all", *single, *groups} if name.startswith(incomplete))
 
