@@ -205,7 +205,7 @@ def test_experiments_are_selected_by_name():
     assert set(EXPERIMENTS) == {
         *letters,
         *("figure1", "table1", "figure3a", "figure3b", "figure4", "width-equation"),
-        *("inhibition", "repulsion", "widths", "covariances", "covariances-colour"),
+        *("inhibition", "repulsion", "widths", "covariances", "covariances-5f"),
     }
     assert [e.name for e in select(["Figure5"])] == letters[8:]
     assert [e.name for e in select(["width_equation", "figure1"])] == ["figure1", "width-equation"]

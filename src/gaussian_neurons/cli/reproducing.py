@@ -92,7 +92,7 @@ def reproduce(
         str,
         typer.Option(
             metavar="SEEDS",
-            help="The seeds, such as 0-9 or 0,2,5-7. report: 64 seeds, 8 of slow experiments. The paper "
+            help="The seeds, such as 0-9 or 0,2,5-7. report: 64 seeds, fewer of slow experiments. The paper "
             "shows one seed of each figure.",
         ),
     ] = "0",

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from gaussian_neurons.experiments import (
     covariances,
-    covariances_colour,
+    covariances_5f,
     figure1,
     figure2a,
     figure2b,
@@ -37,7 +37,7 @@ MODULES = (
     *(figure2a, table1, figure2b, figure2c, widths, figure2d, figure2e, figure2f, figure2g, figure2h),
     *(width_equation, figure3a, figure3b, figure4),
     *(figure5a, figure5b, figure5c, figure5d, figure5e, figure5f),
-    *(covariances, covariances_colour),
+    *(covariances, covariances_5f),
 )
 EXPERIMENTS: dict[str, Experiment] = {module.EXPERIMENT.name: module.EXPERIMENT for module in MODULES}
 

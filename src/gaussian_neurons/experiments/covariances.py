@@ -149,15 +149,15 @@ NOTE = (
 
 EXPERIMENT = Experiment(
     name="covariances",
-    title="Figures 5c to 5e with covariances (extension)",
+    title="Figures 5c to 5e with covariances",
     config=Config(),
     run=run,
     draw=draw,
     data="mnist",
-    seconds=20,
+    seconds=16,
     samples=2_700_000,
     seeds=4,
-    prints="not in the paper",
+    prints="an extension",
     published={},
     note=NOTE.format(figures="5c, 5d and 5e", samples=Config.n_samples),
     quantities=quantities(Config.starts),

@@ -18,11 +18,11 @@ class Config(figure5f.Config):
 
 EXPERIMENT = replace(
     covariances.EXPERIMENT,
-    name="covariances-colour",
-    title="Figure 5f with covariances (extension)",
+    name="covariances-5f",
+    title="Figure 5f with covariances",
     config=Config(),
     data="cifar10",
-    seconds=25,
+    seconds=21,
     samples=30_000,
     note=covariances.NOTE.format(figures="5f", samples=Config.n_samples),
     quantities=covariances.quantities(Config.starts),
