@@ -141,10 +141,11 @@ def quantities(starts: Sequence[float]) -> tuple[Quantity, ...]:
 NOTE = (
     "An extension, not a figure of the paper, which has only widths. Samples have covariances in place of "
     "widths (docs/algorithm.md [19], [20]). All other settings are those of {figures}, with {samples:,} "
-    "samples in place of 10,000,000, since full covariances are slow. The mean width is the mean of the "
-    "diagonal of a covariance, the elongation its largest eigenvalue divided by that. A center is outside "
-    "the domain if some pixel is by 0.1 or more. The last pictures show the direction in which a neuron is "
-    "longest."
+    "samples in place of 10,000,000, since full covariances are slow. The numbers of learned filters still "
+    "change at that point: they compare the types after equally many samples, not where each ends. The mean "
+    "width is the mean of the diagonal of a covariance, the elongation its largest eigenvalue divided by "
+    "that. A center is outside the domain if some pixel is by 0.1 or more. The last pictures show the "
+    "direction in which a neuron is longest."
 )
 
 EXPERIMENT = Experiment(
