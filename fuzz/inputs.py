@@ -113,7 +113,12 @@ THINGS = st.one_of(
     JUNK,
 )
 WIDTHS = st.one_of(
-    st.none(), st.sampled_from([None, 0.1, [0.1] * 5]), hnp.arrays("f8", 5, elements=NUMBERS), JUNK, MASKED
+    st.none(),
+    st.sampled_from([None, 0.1, [0.1] * 5]),
+    st.sampled_from([widths_for(5, kind="diag"), widths_for(5, kind="full"), np.ones((5, 2, 2)), -np.eye(2)]),
+    hnp.arrays("f8", st.sampled_from([5, (5, 2), (5, 2, 2)]), elements=NUMBERS),
+    JUNK,
+    MASKED,
 )
 
 ENTRANCES = {
@@ -168,7 +173,8 @@ def inputs(
     """
     model = GaussianNeurons(**parameters)
     if learned:
-        own = widths_for(learned) if needs_widths(parameters) else None
+        kind = parameters.get("covariance_type", "spherical")
+        own = widths_for(learned, kind=kind) if needs_widths(parameters) else None
         with silent():
             model.partial_fit(table(learned, dtype=np.float32 if single else np.float64), sample_width=own)
     state, before, same = model._state, digest(model), copy.deepcopy(thing)

@@ -20,6 +20,13 @@ KINDS = {
     "automatic": ({}, 1300, np.float64),
     "automatic, first data": ({}, 7, np.float32),
     "widths": ({"width": 0.3, "width_learning_rate": 0.01, "learning_rate": 0.02}, 1200, np.float64),
+    "diagonals": ({"width": 0.3, "covariance_type": "diag", "domain": (0.0, 3.0)}, 1300, np.float32),
+    "covariances": (
+        {"width": 0.3, "covariance_type": "full", "width_learning_rate": 0.01, "learning_rate": 0.002},
+        1200,
+        np.float64,
+    ),
+    "covariances, first data": ({"covariance_type": "full", "width_learning_rate": 0.01}, 40, np.float64),
     "changed": ({}, 1100, np.float64),
     "names": ({"width": 0.3, "domain": (0.0, 3.0)}, 40, np.float64),
     "fit": ({"max_samples": 1500}, 30, np.float64),
@@ -36,7 +43,8 @@ def saved(kind: str) -> bytes:
         if kind == "fit":
             model.fit(x)
         else:
-            model.partial_fit(x, sample_width=widths_for(rows) if kind == "widths" else None)
+            own = widths_for(rows, kind=model.covariance_type) if model.width_learning_rate else None
+            model.partial_fit(x, sample_width=own)
         if kind == "changed":
             model.add_neurons(2).move_neurons(0, centers=[[1.0, 1.0]])
         if kind == "names":

@@ -61,10 +61,12 @@ class Operations(RuleBasedStateMachine):
     def begin(self, parameters: dict[str, Any], single: bool) -> None:
         self.model, self.twin = GaussianNeurons(**parameters), GaussianNeurons(**parameters)
         self.widths, self.count = needs_widths(parameters), 0
+        self.kind = parameters.get("covariance_type", "spherical")
         self.dtype = np.float32 if single else np.float64
 
     def _rows(self, rows: int, seed: int) -> tuple[Any, Any]:
-        return table(rows, 2, seed, self.dtype), widths_for(rows, seed) if self.widths else None
+        widths = widths_for(rows, seed, self.kind) if self.widths else None
+        return table(rows, 2, seed, self.dtype), widths
 
     def _teach_twin(self, x: Any, widths: Any, cuts: list[int]) -> None:
         for part in pieces(len(x), cuts):
@@ -142,8 +144,10 @@ class Operations(RuleBasedStateMachine):
                 model.remove_neurons(index % count)
 
     @precondition(_learned)
-    @rule(index=st.integers(0, 9), seed=SEEDS, width=st.sampled_from([None, 0.1]))
+    @rule(index=st.integers(0, 9), seed=SEEDS, width=st.sampled_from([None, 0.1, "covariance"]))
     def move_neurons(self, index: int, seed: int, width: Any) -> None:
+        if width == "covariance":
+            width = widths_for(1, seed, self.kind)
         for model in (self.model, self.twin):
             model.move_neurons(index % len(model.centers_), centers=table(1, 2, seed), width=width)
 

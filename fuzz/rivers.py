@@ -72,7 +72,9 @@ class _Twin:
 @target(
     "river",
     steps=STEPS,
-    parameters=st.sampled_from([{"width": 0.3, "domain": (0.0, 3.0)}, {"width": 0.3}, {}]),
+    parameters=st.sampled_from(
+        [{"width": 0.3, "domain": (0.0, 3.0)}, {"width": 0.3}, {}, {"width": 0.3, "covariance_type": "full"}]
+    ),
 )
 def river(steps: list[tuple[str, Any]], parameters: dict[str, Any]) -> None:
     """A river model equals a GaussianNeurons that got the accepted rows; a refused sample, with a ValueError

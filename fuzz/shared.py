@@ -40,9 +40,15 @@ def table(rows: int, columns: int = 2, seed: int = 0, dtype: Any = np.float64, s
     return (random.normal(centers[random.integers(3, size=rows)], 0.2) * scale).astype(dtype)
 
 
-def widths_for(rows: int, seed: int = 0) -> Any:
-    """A sample width for each row."""
-    return np.random.default_rng(seed).uniform(0.01, 0.1, rows)
+def widths_for(rows: int, seed: int = 0, kind: str = "spherical", columns: int = 2) -> Any:
+    """A sample width, or a covariance of the type, for each row."""
+    random = np.random.default_rng(seed)
+    if kind == "spherical":
+        return random.uniform(0.01, 0.1, rows)
+    if kind == "diag":
+        return random.uniform(0.01, 0.1, (rows, columns))
+    factor = random.normal(0, 0.2, (rows, columns, columns))
+    return factor @ factor.transpose(0, 2, 1) + 0.01 * np.eye(columns)
 
 
 def pieces(rows: int, lengths: list[int]) -> Iterator[slice]:
@@ -67,6 +73,10 @@ PARAMETERS = st.builds(
             {},
             {"width": 0.3, "width_learning_rate": 0.01, "learning_rate": 0.02, "domain": (0.0, 3.0)},
             {"width_learning_rate": 0.01},
+            {"covariance_type": "diag", "width": 0.3},
+            {"covariance_type": "full", "width": 0.3, "domain": (0.0, 3.0)},
+            {"covariance_type": "diag", "width_learning_rate": 0.01},
+            {"covariance_type": "full", "width": 0.3, "width_learning_rate": 0.01, "learning_rate": 0.002},
         ]
     ),
     st.integers(1, 6),

@@ -52,11 +52,17 @@ STREAMS = {
     "shuffled": lambda place, seed, rows: Rows(table(7, 2, seed), shuffle=True, seed=seed),
     "shuffled passes": lambda place, seed, rows: Rows(table(rows, 2), True, seed, passes=2),
     "widths": lambda place, seed, rows: Rows(table(rows, 2, seed), sample_width=widths_for(rows), passes=2),
+    "covariances": lambda place, seed, rows: Rows(
+        table(rows, 2, seed), sample_width=widths_for(rows, kind="full"), passes=2
+    ),
     "mixture": lambda place, seed, rows: Mixture(3, seed=seed, noise=0.1, drift=0.1, new_every=50, period=99),
     "drifting": lambda place, seed, rows: Drifting(2, seed=seed, life=60),
     "moons": lambda place, seed, rows: TwoMoons(seed=seed, dtype=np.float64),
     "patches": lambda place, seed, rows: Patches(IMAGES, 2, seed=seed),
     "neighbourhoods": lambda place, seed, rows: Neighbourhoods(IMAGES, 2, 0.1, seed=seed),
+    "neighbourhoods with covariances": lambda place, seed, rows: Neighbourhoods(
+        IMAGES, 2, 0.1, seed=seed, covariance="full"
+    ),
     "list": lambda place, seed, rows: Iterated(table(rows, 2, seed).tolist()),
     "chunks": lambda place, seed, rows: Iterated(np.array_split(table(rows, 2, seed), 5)),
     "pairs": lambda place, seed, rows: Iterated([(table(rows, 2, seed), widths_for(rows))] * 2),
@@ -69,7 +75,8 @@ STREAMS = {
     "npy": _file("npy"),
     "parquet": _file("parquet"),
 }
-WITH_WIDTHS = ("widths", "neighbourhoods", "pairs")
+WITH_COVARIANCES = ("covariances", "neighbourhoods with covariances")
+WITH_WIDTHS = ("widths", "neighbourhoods", "pairs", *WITH_COVARIANCES)
 STEPS = st.lists(
     st.one_of(
         st.tuples(st.sampled_from(["read", "seek", "draw"]), st.integers(0, 130)),
@@ -143,6 +150,12 @@ LEARNING = {
 }
 
 
+def _suitable(kind: str, parameters: dict[str, Any]) -> str:
+    """The kind, or one whose samples have widths of the type that a model needs."""
+    wrong = kind in WITH_COVARIANCES and parameters.get("covariance_type") != "full"
+    return "widths" if wrong or (needs_widths(parameters) and kind not in WITH_WIDTHS) else kind
+
+
 def _taught(model: Any, stream: Any, total: int, every: int, **options: Any) -> Any:
     """Learn from the stream up to row `total`."""
     return model.learn(stream, total - stream.position, progress=False, every=every, **options)
@@ -176,8 +189,7 @@ def learning(
     or with a new one from the checkpoint, gives the same bits as learning without a break; also if the
     callback changes a parameter.
     """
-    if needs_widths(parameters) and kind not in WITH_WIDTHS:
-        kind = "widths"
+    kind = _suitable(kind, parameters)
     every = max(every, rows // 30)
 
     def callback(model: Any, t: int) -> None:
@@ -236,8 +248,7 @@ def callback_reads(
     kind: str, seed: int, rows: int, begin: int, every: int, parameters: dict[str, Any], reads: str
 ) -> None:
     """A callback that reads from the stream that is learned changes nothing of what is learned."""
-    if needs_widths(parameters) and kind not in WITH_WIDTHS:
-        kind = "widths"
+    kind = _suitable(kind, parameters)
     every = max(every, rows // 30)
 
     def callback(model: Any, t: int) -> None:

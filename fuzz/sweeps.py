@@ -52,6 +52,8 @@ OPTIONS = st.fixed_dictionaries(
         "repulsion_every": st.sampled_from([1, 2, *ODD[:6]]),
         "init": st.sampled_from(["samples", "uniform", "spread", [[0.0]], *ODD[:6]]),
         "domain": st.sampled_from([None, (0, 1), (1, 0), *ODD[:6]]),
+        "covariance_type": st.sampled_from(["spherical", "diag", "full", "full", *ODD[:6]]),
+        "covariance": st.sampled_from([None, [2.0], [1.0, 2.0], [[2.0, 1.0], [1.0, 2.0]], [[1e-300]], *ODD]),
     },
 )
 USUAL = {"n_neurons": 3, "widths": [0.3], "inhibitions": [0.5], "seeds": 1}

@@ -320,15 +320,15 @@ void patches(const ImageArray& x, const Chosen& chosen, Index size, uint64_t see
 }
 
 void neighbourhoods(const ImageArray& x, const Chosen& chosen, Index size, double noise, uint64_t seed,
-                    uint64_t first, const Matrix<float>& means, const Vector<float>& widths) {
+                    uint64_t first, const Matrix<float>& means, const Widths<float>& widths) {
     const Images images = checked(x, chosen, size + 2);
     require(means.shape[1] == size * size * images.channels, "means must have size * size * channels columns");
-    require(means.shape[0] == widths.shape[0], "means and widths must have the same length");
+    require(widths.fits(means.shape[0], means.shape[1]), "widths must be (n,), (n, D) or (n, D, D) for means (n, D)");
     const auto& samplers = current->samplers;
     nb::gil_scoped_release released;
     const Scratch<float> work(samplers.neighbourhoods_workspace(size, images.channels));
-    samplers.neighbourhoods(images, size, float(noise), seed, first, means.shape[0], means.data, widths.data,
-                            work.at);
+    samplers.neighbourhoods[widths.dimensions - 1](images, size, float(noise), seed, first, means.shape[0],
+                                                   means.data, widths.data, work.at);
 }
 
 void random_words(uint64_t seed, uint32_t purpose, uint64_t first, const Matrix<uint32_t>& out) {

@@ -1,4 +1,4 @@
-// Random patches of images, and means and widths of neighbouring patches.
+// Random patches of images, and means and widths or covariances of neighbouring patches.
 #pragma once
 
 #include "random.hpp"
@@ -10,6 +10,7 @@ typedef float LooseFloats __attribute__((vector_size(GN_VECTOR_BYTES), aligned(4
 
 constexpr Index at_once = 16;        // samples in a batch
 constexpr Index virtual_lanes = 16;  // lanes of a sum; the bits do not depend on the lanes of a vector
+constexpr Index parts = virtual_lanes / lanes;  // vectors of a sum
 
 struct Place {
     Index image, row, column;
@@ -116,15 +117,21 @@ struct Neighbourhood {
     const Index normals_at = samples_at + 9 * padded + virtual_lanes;
     const Index mean_at = normals_at + groups * group_numbers + virtual_lanes;
     const Index real_at = mean_at + padded;
-    const Index total = real_at + padded;
+    const Index squares_at = real_at + padded;
+    const Index row_at = squares_at + padded;
+    const Index columns_at = row_at + padded;
+    const Index total = columns_at + padded;
     float* work = nullptr;
 
     float* window() const { return work; }                // (size + 2, size + 2, channels)
-    float* samples() const { return work + samples_at; }  // (9, padded)
+    float* samples() const { return work + samples_at; }  // (9, padded); for covariances, then s_i - mean
     float* normals() const { return work + normals_at; }  // (9, D)
     float* mean() const { return work + mean_at; }        // (padded,)
     // (padded,) a mask: all bits are set for pixels, none in the padding
     uint32_t* real() const { return reinterpret_cast<uint32_t*>(work + real_at); }
+    float* squares() const { return work + squares_at; }  // (padded,) for covariances: the diagonal of S
+    float* row() const { return work + row_at; }          // (padded,) a row of S
+    float* columns() const { return work + columns_at; }  // (padded,) sums over the rows of S
 };
 
 inline Index neighbourhoods_workspace(Index size, Index channels) { return Neighbourhood{size, channels}.total; }
@@ -141,9 +148,19 @@ GN_INLINE void spread_window(const Neighbourhood& at) {
     }
 }
 
-// Add the noise, store the mean of the nine patches, return sigma_x = 2/9 sum |s_i - mean|^2.
+// The sum of the lanes of all parts, in an order that does not depend on the instruction set.
+GN_INLINE float sum_of_lanes(const Floats* sums) {
+    float sum[virtual_lanes];
+    for (Index l = 0; l < virtual_lanes; ++l) sum[l] = sums[l / lanes][l % lanes];
+    for (Index step = virtual_lanes / 2; step > 0; step /= 2)
+        for (Index l = 0; l < step; ++l) sum[l] += sum[l + step];
+    return sum[0];
+}
+
+// Add the noise, store the mean of the nine patches, return sum |s_i - mean|^2. For covariances, also store the
+// differences s_i - mean and the sums of their squares.
+template <bool ForCovariances>
 GN_INLINE float measure(const Neighbourhood& at, float noise) {
-    constexpr Index parts = virtual_lanes / lanes;
     Floats sums[parts] = {};
     for (Index d = 0; d < at.padded; d += lanes) {
         Words real = *reinterpret_cast<const Words*>(at.real() + d);
@@ -161,15 +178,74 @@ GN_INLINE float measure(const Neighbourhood& at, float noise) {
         GN_UNROLL
         for (Index i = 0; i < 9; ++i) squares += (s[i] - mean) * (s[i] - mean);
         sums[d / lanes % parts] += squares;
+        if constexpr (ForCovariances) {
+            store<Single>(at.squares() + d, squares);
+            GN_UNROLL
+            for (Index i = 0; i < 9; ++i) store<Single>(at.samples() + i * at.padded + d, s[i] - mean);
+        }
     }
-    float sum[virtual_lanes];
-    for (Index l = 0; l < virtual_lanes; ++l) sum[l] = sums[l / lanes][l % lanes];
-    for (Index step = virtual_lanes / 2; step > 0; step /= 2)
-        for (Index l = 0; l < step; ++l) sum[l] += sum[l + step];
-    return 2.0f * sum[0] / 9.0f;
+    return sum_of_lanes(sums);
 }
 
-template <class Pixel>
+// sigma_x = 2/9 sum |s_i - mean|^2 [11]
+struct AsWidth {
+    static constexpr bool for_covariances = false;
+    static Index numbers(Index) { return 1; }
+    static void write(const Neighbourhood&, float sum, float* width) { *width = 2.0f * sum / 9.0f; }
+};
+
+// The diagonal of Sigma_x [19].
+struct AsDiagonal {
+    static constexpr bool for_covariances = true;
+    static Index numbers(Index D) { return D; }
+    static void write(const Neighbourhood& at, float, float* diagonal) {
+        for (Index d = 0; d < at.D; ++d) diagonal[d] = float(2 * at.D) * at.squares()[d] / 9.0f;
+    }
+};
+
+// Sigma_x [19], shrunk toward sigma_x times the identity [20].
+struct AsCovariance {
+    static constexpr bool for_covariances = true;
+    static Index numbers(Index D) { return D * D; }
+
+    static void write(const Neighbourhood& at, float sum, float* covariance) {
+        const float rho = shrinkage(at.D, add_products(at, sum, covariance));
+        const float scale = (1.0f - rho) * (float(2 * at.D) / 9.0f), added = rho * (2.0f * sum / 9.0f);
+        for (Index k = 0; k < at.D * at.D; ++k) covariance[k] *= scale;
+        for (Index d = 0; d < at.D; ++d) covariance[d * at.D + d] += added;
+    }
+
+    // Store S = sum_i (s_i - mean) (s_i - mean)^T, return tr(S^2) / tr(S)^2.
+    static float add_products(const Neighbourhood& at, float trace, float* out) {
+        const float part = 1.0f / trace;
+        for (Index e = 0; e < at.padded; ++e) at.columns()[e] = 0.0f;
+        for (Index d = 0; d < at.D; ++d, out += at.D) {
+            for (Index e = 0; e < at.padded; e += lanes) {
+                Floats product = {};
+                GN_UNROLL
+                for (Index i = 0; i < 9; ++i) {
+                    const float* differences = at.samples() + i * at.padded;
+                    product += differences[d] * load<Single>(differences + e);
+                }
+                store<Single>(at.row() + e, product);
+                Floats share = product * part;
+                store<Single>(at.columns() + e, load<Single>(at.columns() + e) + share * share);
+            }
+            for (Index e = 0; e < at.D; ++e) out[e] = at.row()[e];
+        }
+        Floats sums[parts] = {};
+        for (Index e = 0; e < at.padded; e += lanes) sums[e / lanes % parts] += load<Single>(at.columns() + e);
+        return sum_of_lanes(sums);
+    }
+
+    // rho of Chen et al. for nine samples; `squares` is tr(S^2) / tr(S)^2.
+    static float shrinkage(Index D, float squares) {
+        const float above = squares + 1.0f, below = 10.0f * (squares - 1.0f / float(D));
+        return below > above ? above / below : 1.0f;
+    }
+};
+
+template <class As, class Pixel>
 void neighbourhoods_of(const Images& images, Index size, float noise, uint64_t seed, uint64_t first, Index n,
                        float* means, float* widths, float* work) {
     const Scale<float> scale;
@@ -181,17 +257,18 @@ void neighbourhoods_of(const Images& images, Index size, float noise, uint64_t s
         copy_window<float, Pixel>(images, place, size + 2, scale.values, at.window());
         spread_window(at);
         normals_of_sample(seed, Purpose::noise, first + t, at.groups, at.normals());
-        widths[t] = measure(at, noise);
+        As::write(at, measure<As::for_covariances>(at, noise), widths + t * As::numbers(at.D));
         for (Index d = 0; d < at.D; ++d) means[t * at.D + d] = at.mean()[d];
     });
 }
 
-inline void neighbourhoods(const Images& images, Index size, float noise, uint64_t seed, uint64_t first, Index n,
-                           float* means, float* widths, float* work) {
+template <class As>
+void neighbourhoods(const Images& images, Index size, float noise, uint64_t seed, uint64_t first, Index n,
+                    float* means, float* widths, float* work) {
     if (images.is_float)
-        neighbourhoods_of<float>(images, size, noise, seed, first, n, means, widths, work);
+        neighbourhoods_of<As, float>(images, size, noise, seed, first, n, means, widths, work);
     else
-        neighbourhoods_of<uint8_t>(images, size, noise, seed, first, n, means, widths, work);
+        neighbourhoods_of<As, uint8_t>(images, size, noise, seed, first, n, means, widths, work);
 }
 
 }  // namespace gaussian_neurons::GN_ISA

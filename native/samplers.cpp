@@ -28,6 +28,6 @@ void normals(uint64_t seed, uint32_t purpose, uint64_t first, Index n, Index per
 
 extern const Samplers samplers = {words,           normals_workspace, normals,
                                   patches<float>,  patches<double>,   neighbourhoods_workspace,
-                                  neighbourhoods};
+                                  {neighbourhoods<AsWidth>, neighbourhoods<AsDiagonal>, neighbourhoods<AsCovariance>}};
 
 }  // namespace gaussian_neurons::GN_ISA

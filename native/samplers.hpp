@@ -18,6 +18,12 @@ struct Images {
     Index n_chosen;
 };
 
+using Neighbourhoods = void (*)(const Images& images, Index size, float noise, uint64_t seed, uint64_t first,
+                                Index n,
+                                float* means,   // OUT (n, D) with D = size * size * channels
+                                float* widths,  // OUT (n,), (n, D) or (n, D, D)
+                                float* work);   // SCRATCH
+
 struct Samplers {
     // Random words of samples [first, first + n): word k is word k mod 4 of Philox block k / 4.
     void (*words)(uint64_t seed, uint32_t purpose, uint64_t first, Index n, Index per_sample,
@@ -32,13 +38,10 @@ struct Samplers {
                            float* out);  // OUT (n, size * size * channels)
     void (*patches_double)(const Images& images, Index size, uint64_t seed, uint64_t first, Index n,
                            double* out);
-    // Mean and width of nine neighbouring patches, with noise on every pixel of each.
+    // Mean and width, diagonal covariance or covariance of nine neighbouring patches, with noise on every pixel of
+    // each.
     Index (*neighbourhoods_workspace)(Index size, Index channels);
-    void (*neighbourhoods)(const Images& images, Index size, float noise, uint64_t seed, uint64_t first,
-                           Index n,
-                           float* means,   // OUT (n, size * size * channels)
-                           float* widths,  // OUT (n,)
-                           float* work);   // SCRATCH
+    Neighbourhoods neighbourhoods[3];
 };
 
 }  // namespace gaussian_neurons

@@ -90,8 +90,9 @@ struct Shaped {
     T* weighted;      // (D, lanes)      diagonal: P_j mu_j; full: differences of one neuron
     T* products;      // (D, lanes)      full: P_i times the differences
     T* force;         // (D, lanes)      full: sum_j f_j(mu_i) P_j (mu_i - mu_j)
-    T* pairs;         // (lanes, lanes)  f_i(mu_j) at row j, lane i (diagonal) or row i, lane j (full); 0 for i = j
+    T* pairs;         // (lanes, lanes)  f_i(mu_j) at row j, lane i (diagonal) or row i, lane j (full); 0 if equal
     T* mirrored;      // (lanes, lanes)  transposed
+    T* equal;         // (lanes,)        how many other neurons are at the same place
     T* response;      // (lanes,)        f_i(x)
     T* gain;          // (lanes,)        [18]: f_x(mu_i), then the factor of Sigma_x - Sigma_i
     T* exists;        // (lanes,)        1 for neurons, 0 in the padding
@@ -205,8 +206,11 @@ struct Shaped {
         }
     }
 
-    // The responses of neurons to each other's centers: pairs, mirrored and the force.
+    // The responses of neurons to each other's centers: pairs, mirrored and the force. Neurons at the same place are
+    // counted apart. They do not push each other, and stay together to the last bit: sums over j have the same
+    // numbers in the same order for both.
     void weigh() {
+        for (Index lane = 0; lane < lanes; ++lane) equal[lane] = -1;  // a neuron itself does not count
         for (Index k = 0; Full && k < panel; ++k) force[k] = 0;
         for (Index i = 0; Full && i < K; ++i) weigh_full(i);
         for (Index lane = 0; !Full && lane < lanes; lane += L) {
@@ -225,6 +229,13 @@ struct Shaped {
             }
     }
 
+    // The responses of pairs of neurons at different places, 0 for others, given their quadratic forms.
+    static GN_INLINE V apart(V form, V response) { return form == V{} ? V{} : response; }
+
+    GN_INLINE void count_equal(V form, Index lane) {
+        store<S>(equal + lane, load<S>(equal + lane) + (form == V{} ? splat<S>(1) : V{}));
+    }
+
     // f_i(mu_j) for R neurons j and the neurons i of one vector.
     template <Index R>
     GN_INLINE void weigh_diagonal(Index j, Index lane) {
@@ -240,8 +251,8 @@ struct Shaped {
         }
         GN_UNROLL
         for (Index r = 0; r < R; ++r) {
-            store<S>(pairs + (j + r) * lanes + lane, exp_of_negative<S>(-sum[r]));
-            if (j + r >= lane && j + r < lane + L) pairs[(j + r) * lanes + j + r] = 0;
+            store<S>(pairs + (j + r) * lanes + lane, apart(sum[r], exp_of_negative<S>(-sum[r])));
+            count_equal(sum[r], lane);
         }
     }
 
@@ -251,8 +262,8 @@ struct Shaped {
             for (Index d = 0, at = lane; d < D; ++d, at += lanes)
                 store<S>(weighted + at, load<S>(centers + at) - centers[d * lanes + i]);
             V form = multiply<S>(D, inverse_of(i), row, weighted + lane, lanes, products + lane);
-            V response = exp_of_negative<S>(-form) * load<S>(exists + lane);
-            if (i >= lane && i < lane + L) response[i - lane] = 0;
+            V response = apart(form, exp_of_negative<S>(-form) * load<S>(exists + lane));
+            count_equal(form, lane);
             store<S>(pairs + i * lanes + lane, response);
             for (Index d = 0, at = lane; d < D; ++d, at += lanes)
                 store<S>(force + at, load<S>(force + at) + response * load<S>(products + at));
@@ -365,6 +376,7 @@ struct Shaped {
         for (Index lane = 0; lane < lanes; lane += L) {
             V sum = {};
             for (Index j = 0; j < K; ++j) sum += load<S>((Full ? pairs : mirrored) + j * lanes + lane);
+            sum += load<S>(equal + lane);
             V freedom = larger<S>(load<S>(gain + lane) - T(2 * rule.inhibition) * sum, V{});
             store<S>(gain + lane, T(rule.width_learning_rate) * freedom * load<S>(response + lane));
         }
@@ -474,6 +486,7 @@ private:
         products = take(Full ? panel : 0);
         pairs = take(lanes * lanes);
         mirrored = take(lanes * lanes);
+        equal = take(lanes);
         response = take(lanes);
         gain = take(lanes);
         exists = take(lanes);

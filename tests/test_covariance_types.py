@@ -1,11 +1,14 @@
 """GaussianNeurons with diagonal and full covariances."""
 
+import json
+
 import numpy as np
 import pytest
 
-from gaussian_neurons import GaussianNeurons
+from gaussian_neurons import GaussianNeurons, sweep
 from gaussian_neurons.model import model_file
 from gaussian_neurons.sampling import Rows
+from gaussian_neurons.sweeping import Sweep
 from gaussian_neurons.views import svg
 
 LONG = np.array([[1.0, 0.9], [0.9, 1.0]]) * 0.02  # the covariance of a long cluster
@@ -141,3 +144,47 @@ def test_full_covariances_are_drawn_as_turned_ellipses(X):
     drawn = svg.picture(svg.Scene(*state))
     # The long axis is along (1, 1); on the screen y points down: 135 degrees.
     assert drawn.count('transform="rotate(135.0 ') == drawn.count("<ellipse") == found.learned_.sum()
+
+
+# ---- many models, and other interfaces ------------------------------------------------------------
+
+
+def test_a_sweep_multiplies_its_widths_with_the_covariance(X):
+    """Twice the identity at half the widths is the rule with widths."""
+    given = {"n_neurons": 10, "inhibitions": [0.5, 1.0], "seeds": 2, "n_jobs": 1}
+    plain = sweep(X, 3000, widths=[0.05, 0.2], **given)
+    for kind, shape in (("diag", [2.0, 2.0]), ("full", [[2.0, 0.0], [0.0, 2.0]])):
+        shaped = sweep(X, 3000, widths=[0.025, 0.1], covariance_type=kind, covariance=shape, **given)
+        np.testing.assert_array_equal(shaped.n_clusters, plain.n_clusters)
+        np.testing.assert_array_equal(shaped.model(0.1, 0.5, 0).width[9], np.multiply(0.1, shape))
+
+
+def test_a_sweep_with_a_covariance_is_stored_as_json(X):
+    given = {"n_neurons": 10, "widths": [0.05, 0.08], "inhibitions": [0.5], "seeds": 1, "n_jobs": 1}
+    found = sweep(X, 20_000, covariance_type="full", covariance=LONG / 0.02, **given)
+    again = Sweep.from_dict(json.loads(json.dumps(found.to_dict())))
+    for one in (found, again):
+        learned = one.model(0.08, 0.5, 0).fit(X)
+        np.testing.assert_allclose(learned.widths_[0], 4 * LONG)
+        assert learned.n_clusters_ == found.n_clusters[1, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"covariance": [1.0, 2.0]}, "needs covariance_type 'diag' or 'full', got 'spherical'"),
+        ({"covariance_type": "tied"}, "covariance_type must be one of"),
+        (
+            {"covariance_type": "diag", "covariance": np.eye(2)},
+            r"the shape \(2,\) for 2 columns, got \(2, 2\)",
+        ),
+        ({"covariance_type": "full", "covariance": [1.0]}, r"the shape \(2,\) or \(2, 2\) for 2 columns"),
+        ({"covariance_type": "full", "covariance": np.ones((2, 2))}, "symmetric and positive definite"),
+        ({"covariance_type": "diag", "covariance": [1.0, np.nan]}, "positive numbers"),
+        ({"covariance_type": "diag", "covariance": "wide"}, "covariance must be an array of numbers"),
+        ({"covariance_type": "diag", "covariance": [1.0, 2.0], "n_neurons": 1.5}, "n_neurons"),
+    ],
+)
+def test_wrong_covariances_of_a_sweep_are_refused(X, given, says):
+    with pytest.raises(ValueError, match=says):
+        sweep(X, 100, **{"widths": [1.0], **given}, n_jobs=1)

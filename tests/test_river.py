@@ -36,6 +36,18 @@ def same_as(model, rows):
     return model._learned().centers_.tobytes() == expected.centers_.tobytes()
 
 
+@pytest.mark.parametrize("kind", ["diag", "full"])
+def test_neurons_can_have_covariances(kind):
+    shape = np.diag([1.0, 2.0, 3.0]) if kind == "full" else np.array([1.0, 2.0, 3.0])
+    width = np.repeat(shape[None], 12, axis=0)
+    model = model_of(covariance_type=kind, width=width)
+    for sample in SAMPLES[:1500]:
+        model.learn_one(sample)
+    expected = GaussianNeurons(12, covariance_type=kind, width=width, random_state=0).partial_fit(X[:1500])
+    assert model.n_clusters == expected.n_clusters_
+    assert model._learned().centers_.tobytes() == expected.centers_.tobytes()
+
+
 @pytest.mark.parametrize(
     "check", list(checks.yield_checks(RiverGaussianNeurons())), ids=lambda it: it.__name__
 )

@@ -54,6 +54,10 @@ class RiverGaussianNeurons(base.Clusterer):
         A pair (low, high): the box of the input. None takes it from the first 1000 samples.
     seed
         Seed of the starting centers.
+    covariance_type
+        What a neuron has: a width ("spherical"), a diagonal covariance ("diag") or a full one ("full"). The
+        last two need a width: an array of covariances, (n_neurons, features) or (n_neurons, features,
+        features), in the order of the features' names.
 
     Examples
     --------
@@ -80,6 +84,7 @@ class RiverGaussianNeurons(base.Clusterer):
         init: Any = "auto",
         domain: Any = None,
         seed: int | None = None,
+        covariance_type: str = "spherical",
     ) -> None:
         self.n_neurons = n_neurons
         self.width = width
@@ -89,6 +94,7 @@ class RiverGaussianNeurons(base.Clusterer):
         self.init = init
         self.domain = domain
         self.seed = seed
+        self.covariance_type = covariance_type
         self._features: list[Hashable] | None = None  # in order, after the first sample
         self._model: GaussianNeurons | None = None
         self._waiting: list[list[float]] = []  # samples that are not yet learned

@@ -17,7 +17,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from gaussian_neurons.base import tables
 from gaussian_neurons.base.bad_rows import BadRow, require_finite
-from gaussian_neurons.base.checks import number, whole_number
+from gaussian_neurons.base.checks import checked_shape, number, one_of, whole_number
+from gaussian_neurons.base.covariances import TYPES, of_shape
 from gaussian_neurons.base.interrupts import children_ignore_interrupts
 from gaussian_neurons.base.progress import Bar
 from gaussian_neurons.estimator import GaussianNeurons
@@ -183,6 +184,8 @@ def sweep(
     n_samples: int | None = None,
     *,
     n_neurons: int = 50,
+    covariance_type: str = "spherical",
+    covariance: Any = None,
     widths: Any = "auto",
     inhibitions: Sequence[float] = INHIBITIONS,
     seeds: Any = (0, 1, 2),
@@ -205,6 +208,9 @@ def sweep(
         can be read more than once, from which each learns as `GaussianNeurons.learn` does
     n_samples : how many samples each model learns from. None: as many as `fit` draws, or a stream to its end
     n_neurons : an upper limit on the number of clusters
+    covariance_type : of each model, see `GaussianNeurons`
+    covariance : the shape of the neurons for the covariance types "diag" and "full", (n_features,) or
+        (n_features, n_features): the covariance of a neuron is a width times this. None: the identity
     widths : the widths, or how many of them, or "auto" for 12: equal ratios from the squared distance within
         which a sample has a part 1 / n_neurons of the others (the median) to the one that exceeds 95 % of
         all pairs of samples, each to three digits. They scale with the data
@@ -233,7 +239,9 @@ def sweep(
     source = _readable_again(data)
     first = _first_samples(source)
     parameters = {
-        "n_neurons": n_neurons,
+        "n_neurons": whole_number("n_neurons", n_neurons),
+        "covariance_type": one_of("covariance_type", covariance_type, TYPES),
+        "covariance": checked_shape(covariance, covariance_type, first.shape[1]),
         "learning_rate": learning_rate,
         "repulsion_every": repulsion_every,
         "init": init,
@@ -421,9 +429,9 @@ def model_of(
 ) -> GaussianNeurons:
     """A model of a sweep before it learns."""
     draws = "auto" if n_samples is None else n_samples
-    return GaussianNeurons(
-        **parameters, width=width, inhibition=inhibition, max_samples=draws, random_state=seed
-    )
+    given = {name: value for name, value in parameters.items() if name != "covariance"}
+    own = of_shape(width, parameters.get("covariance"), parameters["n_neurons"])
+    return GaussianNeurons(**given, width=own, inhibition=inhibition, max_samples=draws, random_state=seed)
 
 
 def _plain(value: Any) -> Any:

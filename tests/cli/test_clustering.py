@@ -39,6 +39,49 @@ def test_fit_learns_the_model_of_the_library(here, name):
     assert (names is None) if name == "a.npy" else (list(names) == ["x", "y"])
 
 
+@pytest.mark.parametrize(
+    ("kind", "text", "shape"),
+    [
+        ("diag", "2,0.5", [2, 0.5]),
+        ("full", "2,0.5", [[2, 0], [0, 0.5]]),
+        ("full", "2,1;1,2", [[2, 1], [1, 2]]),
+    ],
+)
+def test_a_covariance_is_multiplied_with_the_width(here, kind, text, shape):
+    write_csv(here / "a.csv")
+    options = ["--width", "0.5", "--covariance-type", kind, "--covariance", text, "--samples", "5000"]
+    done = good("fit", "a.csv", "--out", "m", *options)
+    mean = np.mean(np.diag(shape) if kind == "full" else shape) / 2
+    assert f"mean width {mean:.4g}; a smaller" in done.stdout
+    width = 0.5 * np.repeat([shape], 16, axis=0)
+    same = GaussianNeurons(covariance_type=kind, width=width, max_samples=5000, random_state=0).fit(X)
+    model = GaussianNeurons.load("m")
+    assert model.centers_.tobytes() == same.centers_.tobytes()
+    assert f"covariance_type={kind}" in good("info", "m").stdout
+    assert good("predict", "m", "a.csv").stdout.split()[1:] == [str(label) for label in same.predict(X)]
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (
+            "--covariance-type diag --width 1",
+            "needs --covariance: with a width alone, neurons would be round",
+        ),
+        ("--covariance 1,2 --width 1", "--covariance needs --covariance-type diag or full"),
+        ("--covariance-type diag --covariance 1,2", "--covariance needs a number as --width"),
+        ("--covariance-type diag --covariance 1,x --width 1", "must be numbers such as 4,1"),
+        ("--covariance-type diag --covariance 1 --width 1", "the shape (2,) for 2 columns, got (1,)"),
+        ("--covariance-type full --covariance 1,2;2,1 --width 1", "must be symmetric and positive definite"),
+        ("--covariance-type full --covariance 1,2;2 --width 1", "covariance must be an array of numbers"),
+    ],
+)
+def test_wrong_covariances_are_refused(here, options, says):
+    write_csv(here / "a.csv")
+    assert says in refused("fit", "a.csv", "--out", "m", *options.split())
+    assert not (here / "m").exists()
+
+
 def test_options_are_parameters_of_the_library(here):
     write_csv(here / "a.csv")
     options = (

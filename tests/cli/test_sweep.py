@@ -42,6 +42,17 @@ def test_the_table_and_the_printed_fit_agree_with_the_library(here):
     assert model.centers_.tobytes() == same.centers_.tobytes()
 
 
+def test_the_printed_fit_has_the_covariance(here):
+    write_csv(here / "a.csv")
+    shape = ["--covariance-type", "full", "--covariance", "2,1;1,2"]
+    done = good("sweep", "a.csv", *shape, *QUICK)
+    expected = sweep(X, 5000, covariance_type="full", covariance=[[2, 1], [1, 2]], **SAME)
+    good(*fit_command(done.stdout))
+    same = expected.model().fit(X)
+    assert GaussianNeurons.load("model.safetensors").centers_.tobytes() == same.centers_.tobytes()
+    assert "needs --covariance" in refused("sweep", "a.csv", *shape[:2])
+
+
 def test_the_picture_and_the_json_file_are_written(here):
     write_csv(here / "a.csv")
     (here / "map.json").write_text("old")

@@ -7,10 +7,13 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
+from gaussian_neurons import GaussianNeurons
 from gaussian_neurons.datasets import ImageSet
 from gaussian_neurons.experiments import (
+    covariances,
     figure2b,
     figure2d,
+    figure5c,
     layer,
     results,
     table1,
@@ -148,6 +151,25 @@ def test_second_runs_of_2d_and_5a_differ_in_one_setting(toys):
     assert toys["figure5a"]["widths"] == [4.0] * 9
 
 
+def test_widths_beside_covariances_are_those_of_figure_5(toys):
+    """With the type "spherical", the extension is the figure of the paper, with fewer samples."""
+    for name, start in figure5c.STARTS.items():
+        config = replace(EXPERIMENTS[name].config, n_samples=2000)
+        expected = layer.run(config, 0, Lab(DATA["mnist"]))
+        found = toys["covariances"]["layers"][f"{start:g}"]["spherical"]
+        assert (found["centers"], found["widths"]) == (expected["centers"], expected["widths"])
+
+
+def test_facts_of_a_covariance_by_hand():
+    """(5 4; 4 5) has the eigenvalues 9 along (1, 1) and 1 across: the mean is 5."""
+    width = np.array([[[5.0, 4.0], [4.0, 5.0]]])
+    model = GaussianNeurons(1, covariance_type="full", width=width, domain=(0.0, 1.0), random_state=0)
+    found = covariances.facts(model.partial_fit([[0.5, 0.5]]))
+    assert (found["widths"], found["largest"]) == ([5.0], [9.0])
+    np.testing.assert_allclose(found["longest_axes"], [[0.5**0.5, 0.5**0.5]], rtol=1e-5)
+    assert covariances.elongation(found) == pytest.approx(9 / 5)
+
+
 # ---- the lab and the catalogue --------------------------------------------------------------------
 
 
@@ -183,10 +205,10 @@ def test_experiments_are_selected_by_name():
     assert set(EXPERIMENTS) == {
         *letters,
         *("figure1", "table1", "figure3a", "figure3b", "figure4", "width-equation"),
-        *("inhibition", "repulsion", "widths"),
+        *("inhibition", "repulsion", "widths", "covariances", "covariances-5f"),
     }
     assert [e.name for e in select(["Figure5"])] == letters[8:]
     assert [e.name for e in select(["width_equation", "figure1"])] == ["figure1", "width-equation"]
-    assert len(select([])) == len(select(["all", "figure1"])) == 23
+    assert len(select([])) == len(select(["all", "figure1"])) == 25
     with pytest.raises(ValueError, match="no experiment 'figure6'"):
         select(["figure6"])

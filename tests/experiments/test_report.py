@@ -262,7 +262,7 @@ def test_small_pictures_show_different_seeds(opened):
 
 def test_experiments_without_results_are_named():
     some = [Summary(EXPERIMENTS[name], {None: {"seed": None}}) for name in ("figure1",)]
-    assert page._scope(some) == "1 of the 23 figures, tables and claims"
+    assert page._scope(some) == "1 of the 25 figures, tables and claims"
     assert "figure2a, table1" in page._not_run(some)
     assert "figure1" not in page._not_run(some)
 

@@ -222,6 +222,35 @@ def test_native_equals_reference_for_any_size(K, D, kind, rule, seed):
     assert_native_equals_reference(kind, K, D, 3, seed, RULES[rule])
 
 
+@pytest.mark.parametrize(("K", "first", "second"), [(2, 0, 1), (17, 3, 16), (50, 0, 49)])
+@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("rule", RULES)
+def test_neurons_at_one_place_stay_together_to_the_last_bit(kind, rule, K, first, second):
+    """As in the reference. A difference of one bit could grow."""
+    neurons, x, own = scene(kind, 0, K, D=5)
+    both = neurons.with_rows([second], centers=neurons.centers[first], widths=neurons.widths[first])
+    for name in native.available():
+        for dtype, _ in PRECISIONS:
+            start = Neurons.at(both.centers, both.widths, dtype)
+            with native.using(name):
+                after = learned(native, start, x, RULES[rule], own)
+            np.testing.assert_array_equal(after.centers[first], after.centers[second], err_msg=name)
+            np.testing.assert_array_equal(after.widths[first], after.widths[second], err_msg=name)
+            moved = rule != "covariances"
+            assert (after.centers[first] != start.centers[first]).any() == moved
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_neurons_at_one_place_narrow_each_others_freedom(kind):
+    """Two neurons on the sample, lambda = 1/5: the factor of the step is 1 - 2/5 (f = 1 of the other)."""
+    start, own = np.ones((2, 2)), np.full((1, 2), 3.0)
+    if kind == "full":
+        start, own = start[:, :, None] * np.eye(2), own[:, :, None] * np.eye(2)
+    for twin in (reference, native):
+        after = learned(twin, Neurons.at(np.zeros((2, 2)), start), np.zeros((1, 2)), Rule(0.1, 0.2, 0.5), own)
+        np.testing.assert_allclose(after.widths, start * (1 + 0.5 * 0.6 * 2), rtol=1e-12)
+
+
 @given(seeds, types, st.lists(st.integers(0, 200), max_size=4), st.sampled_from(sorted(RULES)))
 def test_chunks_do_not_change_what_is_learned(seed, kind, cuts, rule):
     neurons, x, own = scene(kind, seed)

@@ -42,6 +42,22 @@ def test_widths_of_samples_are_learned():
     assert model.centers_.dtype == np.float32
 
 
+@pytest.mark.parametrize("kind", ["diag", "full"])
+def test_covariances_of_samples_are_learned(kind, tmp_path):
+    """From a stream as from its rows, also if a run is stopped and a loaded model goes on."""
+    stream = Neighbourhoods(IMAGES, 3, 0.1, seed=3, covariance=kind)
+    means, covariances = stream.read(3000)
+    given = {"width": 3.0, "width_learning_rate": 0.1, "covariance_type": kind}
+    given_rows = model_of(**given).partial_fit(means, sample_width=covariances)
+    model_of(**given).learn(
+        stream.seek(0), 3000, checkpoint=tmp_path / "run", every=500, callback=lambda model, t: t == 1500
+    )
+    stopped = GaussianNeurons.load(tmp_path / "run")
+    assert stopped.n_samples_seen_ == 1500
+    assert same(stopped.learn(stream.seek(1500), 1500), given_rows)
+    assert not np.isin(given_rows.widths_, [0.0, 3.0]).any()  # those of the start
+
+
 @settings(max_examples=10)
 @given(cuts=st.lists(st.integers(1, 5000), min_size=1, max_size=4), every=st.integers(50, 5000))
 def test_the_bits_do_not_depend_on_how_a_stream_is_cut(cuts, every):

@@ -5,7 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
+from sklearn.covariance import OAS
 
+from gaussian_neurons.base.covariances import TYPES, mean_widths
 from gaussian_neurons.learning.native import available, using
 from gaussian_neurons.sampling import native, reference
 
@@ -72,10 +74,12 @@ def test_patches_and_neighbourhoods_equal_the_reference(shape, size, kind, instr
             expected = reference.patches(images, size, 9, 3, 100, chosen, dtype)
             assert fast.dtype == dtype
             assert fast.tobytes() == expected.tobytes()
-        fast = native.neighbourhoods(images, size, 0.1, 9, 3, 100, chosen)
-        expected = reference.neighbourhoods(images, size, 0.1, 9, 3, 100, chosen)
-        assert fast[0].tobytes() == expected[0].tobytes()
-        assert fast[1].tobytes() == expected[1].tobytes()
+        for covariance in TYPES:
+            fast = native.neighbourhoods(images, size, 0.1, 9, 3, 50, chosen, covariance)
+            expected = reference.neighbourhoods(images, size, 0.1, 9, 3, 50, chosen, covariance)
+            assert fast[1].shape == expected[1].shape
+            assert fast[0].tobytes() == expected[0].tobytes()
+            assert fast[1].tobytes() == expected[1].tobytes()
 
 
 @given(first=st.integers(0, 2**40), cut=st.integers(0, 70))
@@ -84,6 +88,8 @@ def test_samples_do_not_depend_on_chunk_sizes(first, cut):
     for draw in (
         lambda first, count: native.patches(images, 5, 1, first, count),
         lambda first, count: native.neighbourhoods(images, 5, 0.2, 1, first, count)[0],
+        lambda first, count: native.neighbourhoods(images, 3, 0.2, 1, first, count, None, "diag")[1],
+        lambda first, count: native.neighbourhoods(images, 3, 0.2, 1, first, count, None, "full")[1],
         lambda first, count: native.normals(1, 1, first, count, 3),
         lambda first, count: native.words(1, 2, first, count, 5),
     ):
@@ -152,6 +158,71 @@ def test_neighbourhood_without_noise_by_hand():
     mean, width = native.neighbourhoods(images, 1, 0.0, 0, 0, 1)
     assert mean[0, 0] == pytest.approx(11 / 255)
     assert width[0] == pytest.approx(2 / 9 * 6 / 255**2)
+
+
+def test_covariance_without_noise_by_hand():
+    """Patches of two channels a and b, with b = 2a: S = 6/255^2 (1 2; 2 4), so that tr(S^2) = tr(S)^2.
+
+    Sigma_x is 4/9 S before shrinking, and rho = (1 + 1) / (10 (1 - 1/2)) = 2/5 takes it toward
+    sigma_x = 2/9 tr(S) = 60/9/255^2.
+    """
+    ramp = np.broadcast_to(np.arange(10, 13, dtype=np.uint8), (1, 3, 3))
+    images = np.stack([ramp, 2 * ramp], axis=3)
+    unit = 2 / 3 / 255**2
+    _, diagonal = native.neighbourhoods(images, 1, 0.0, 0, 0, 1, None, "diag")
+    assert diagonal[0] == pytest.approx(np.array([4, 16]) * unit, rel=1e-5)
+    _, covariance = native.neighbourhoods(images, 1, 0.0, 0, 0, 1, None, "full")
+    expected = 0.6 * np.array([[4, 8], [8, 16]]) + 0.4 * np.diag([10, 10])
+    np.testing.assert_allclose(covariance[0], expected * unit, rtol=1e-5)
+
+
+def nine_patches(images, size, noise, seed, first, count):
+    """The nine patches of each sample with their noise, (count, 9, D)."""
+    window = reference.patches(images, size + 2, seed, first, count, dtype=np.float64)
+    window = window.reshape(count, size + 2, size + 2, -1)
+    nine = np.stack([window[:, y : y + size, x : x + size] for y in range(3) for x in range(3)], axis=1)
+    normal = reference.normals(seed, reference.NOISE, first, count, nine[0].size)
+    return nine.reshape(count, 9, -1) + noise * normal.reshape(count, 9, -1)
+
+
+@pytest.mark.parametrize(("shape", "size"), SHAPES[:3])
+@pytest.mark.parametrize("noise", [0.03, 0.3])
+def test_full_covariances_are_those_of_scikit_learn(shape, size, noise):
+    images = images_of(shape, "uint8") // 2 + np.arange(shape[2], dtype=np.uint8)[:, None] * 9
+    _, covariances = native.neighbourhoods(images, size, noise, 4, 0, 20, None, "full")
+    for patches, found in zip(nine_patches(images, size, noise, 4, 0, 20), covariances, strict=True):
+        D = patches.shape[1]
+        np.testing.assert_allclose(found, 2 * D * OAS().fit(patches).covariance_, rtol=2e-4, atol=2e-5)
+
+
+@pytest.mark.parametrize(("shape", "size"), SHAPES)
+def test_covariances_agree_with_widths_and_are_symmetric_and_regular(shape, size):
+    images = images_of(shape, "uint8")
+    widths, diagonals, covariances = (
+        native.neighbourhoods(images, size, 0.1, 9, 3, 50, None, covariance)[1] for covariance in TYPES
+    )
+    np.testing.assert_allclose(mean_widths(diagonals), widths, rtol=1e-5)
+    np.testing.assert_allclose(mean_widths(covariances), widths, rtol=1e-5)
+    assert (covariances == covariances.transpose(0, 2, 1)).all()
+    # rho is above 1/5: no eigenvalue is below that part of the width
+    assert (np.linalg.eigvalsh(covariances.astype(np.float64))[:, 0] > 0.1999 * widths).all()
+
+
+def test_covariances_scale_with_the_square_of_the_images():
+    images = images_of((4, 9, 9, 1), "float32")
+    for covariance in TYPES:
+        plain, scaled = (
+            native.neighbourhoods(images * factor, 5, 0.5 * factor, 2, 0, 30, None, covariance)[1]
+            for factor in (np.float32(1), np.float32(2**20))
+        )
+        assert (scaled == plain * np.float32(2**40)).all()
+
+
+def test_equal_patches_have_the_covariance_0(instruction_set):
+    images = np.full((1, 9, 9, 1), 200, np.uint8)
+    for sample in (native, reference):
+        for covariance in TYPES:
+            assert not sample.neighbourhoods(images, 5, 0.0, 0, 0, 3, None, covariance)[1].any()
 
 
 def test_noise_has_the_right_mean_and_variance():

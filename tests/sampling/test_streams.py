@@ -35,6 +35,7 @@ STREAMS = {
     "patches": lambda: Patches(IMAGES, 5, seed=3),
     "patches of a class": lambda: Patches(IMAGES, 5, seed=3, labels=LABELS, classes=[1]),
     "neighbourhoods": lambda: Neighbourhoods(IMAGES, 5, 0.1, seed=3),
+    "neighbourhoods with covariances": lambda: Neighbourhoods(IMAGES, 5, 0.1, seed=3, covariance="full"),
     "rows": lambda: Rows(np.arange(14.0).reshape(7, 2)),
     "shuffled rows": lambda: Rows(np.arange(14.0).reshape(7, 2), shuffle=True, seed=3),
     "mixture": lambda: Mixture(5, 3, seed=3, noise=0.1, drift=0.2, period=50, new_every=20),
@@ -71,7 +72,7 @@ def test_seek_equals_reading_up_to_there(make, t):
 @pytest.mark.parametrize("name", [name for name in STREAMS if name != "iterated"])
 def test_samples_do_not_depend_on_threads(name):
     stream = STREAMS[name]()
-    whole = stream.draw(0, 4000).x
+    whole = first_of(stream.read(4000))
     with ThreadPoolExecutor(4) as pool:
         parts = list(pool.map(lambda first: stream.draw(first, 250).x, range(0, 4000, 250)))
     assert np.concatenate(parts).tobytes() == whole.tobytes()
@@ -121,6 +122,8 @@ def test_different_streams_have_different_descriptions():
         Patches(IMAGES, 5, seed=3, labels=LABELS, classes=2),
         Neighbourhoods(IMAGES, 5, 0.1, seed=3),
         Neighbourhoods(IMAGES, 5, 0.2, seed=3),
+        Neighbourhoods(IMAGES, 5, 0.1, seed=3, covariance="diag"),
+        Neighbourhoods(IMAGES, 5, 0.1, seed=3, covariance="full"),
         Rows(np.ones((3, 2))),
         Rows(np.ones((3, 2)), shuffle=True),
         Rows(np.ones((3, 2)), sample_width=np.ones(3)),
@@ -133,6 +136,8 @@ def test_different_streams_have_different_descriptions():
 DIGESTS = {
     "patches": "1d0b5be54ea724514a38d6ef278f5747",
     "neighbourhoods": "102f825e0bf16b76d694ccf200a91936",
+    "diagonals": "2b5b8d6a177cb800189106ad64104156",
+    "covariances": "4d349cfcf641d6834f36da7a8061c4eb",
     "rows": "dc20928e08cb83ea2b68412f60c24c0a",
     "mixture": "8373264e0339aae75c6ac3bb2a29c2c1",
     "drifting": "a697e1f9c120fb0c889ae0df04c19e6c",
@@ -148,6 +153,8 @@ def test_samples_are_identical_on_every_machine(name):
     stream = {
         "patches": lambda: Patches(images, 5, seed=2**40 + 7),
         "neighbourhoods": lambda: Neighbourhoods(images, 5, 0.1, seed=2**40 + 7),
+        "diagonals": lambda: Neighbourhoods(images, 5, 0.1, seed=2**40 + 7, covariance="diag"),
+        "covariances": lambda: Neighbourhoods(images, 5, 0.1, seed=2**40 + 7, covariance="full"),
         "rows": lambda: Rows(np.arange(50.0)[:, None], shuffle=True, seed=3),
         "mixture": lambda: Mixture(6, 3, seed=5, **drift, dtype=np.float64),
         "drifting": lambda: Drifting(3, 3, seed=5, noise=0.1, life=400, dtype=np.float64),
@@ -230,6 +237,11 @@ def test_neighbourhoods_need_a_margin_of_one_pixel():
         Neighbourhoods(IMAGES, 11, 0.1)
     with pytest.raises(ValueError, match="noise"):
         Neighbourhoods(IMAGES, 5, -0.1)
+
+
+def test_unknown_covariances_of_neighbourhoods_are_rejected():
+    with pytest.raises(ValueError, match="covariance must be one of 'spherical', 'diag', 'full', got 'tied'"):
+        Neighbourhoods(IMAGES, 5, 0.1, covariance="tied")
 
 
 # ---- rows -------------------------------------------------------------------------------------------

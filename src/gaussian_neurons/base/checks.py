@@ -85,6 +85,26 @@ def checked_widths(width: Any, count: int, kind: str = "spherical", n_features: 
     return as_type(every, kind, n_features)
 
 
+def checked_shape(covariance: Any, kind: str, n_features: int) -> Array | None:
+    """The shape of neurons: a diagonal or a matrix that the type can represent, or None."""
+    if covariance is None:
+        return None
+    shape = floats("covariance", covariance, "an array of numbers")
+    allowed = [shape_of(simpler, n_features) for simpler in TYPES[1 : TYPES.index(kind) + 1]]
+    if not allowed:
+        raise ValueError(f"covariance needs covariance_type 'diag' or 'full', got {kind!r}.")
+    if shape.shape not in allowed:
+        listed = " or ".join(map(str, allowed))
+        raise ValueError(
+            f"covariance must have the shape {listed} for {n_features} columns, got {shape.shape}."
+        )
+    if not np.isfinite(shape).all() or not (shape.ndim == 1 or is_symmetric(shape)) or not is_regular(shape):
+        raise ValueError(
+            f"covariance must be symmetric and positive definite, or positive numbers; got {shape.tolist()}."
+        )
+    return shape.copy()  # the caller may change it
+
+
 def _require_shape(
     name: str, widths: Array, count: int, what: str, kind: str, n_features: int, single: bool = False
 ) -> None:

@@ -43,6 +43,18 @@ def as_type(widths: Array, kind: str, dimensions: int) -> Array:
     return widths
 
 
+def of_shape(width: float, shape: Any, count: int) -> Any:
+    """The width times a shape, (D,) or (D, D), for each of `count` neurons; the width if there is no shape.
+
+    Examples
+    --------
+    >>> of_shape(0.5, [2.0, 4.0], 2)
+    array([[1., 2.],
+           [1., 2.]])
+    """
+    return width if shape is None else np.repeat(width * np.array([shape]), count, axis=0)
+
+
 def variances(widths: Array) -> Array:
     """The widths (n,), or the diagonals of covariances (n, D)."""
     diagonals: Array = np.diagonal(widths, axis1=1, axis2=2) if widths.ndim == 3 else widths

@@ -11,9 +11,11 @@ import typer
 from gaussian_neurons.cli.errors import handle_errors, warn
 from gaussian_neurons.cli.options import (
     BACKEND,
+    COVARIANCE,
     LEARNING_RATE,
     REPULSION_EVERY,
     Columns,
+    Covariance,
     DataArgument,
     Exclude,
     Force,
@@ -26,6 +28,7 @@ from gaussian_neurons.cli.options import (
     checked_number,
     checked_strength,
     number_or_auto,
+    shape_of_neurons,
     strength_or_auto,
 )
 
@@ -55,6 +58,18 @@ def fit(
             rich_help_panel="Model",
         ),
     ] = "auto",
+    covariance_type: Annotated[
+        Covariance,
+        typer.Option(
+            help="What a neuron has: a width, or a diagonal or full covariance. The last two need --width "
+            "and --covariance.",
+            rich_help_panel="Model",
+        ),
+    ] = Covariance.spherical,
+    covariance: Annotated[
+        str | None,
+        typer.Option(metavar="A,B,C", help=COVARIANCE, rich_help_panel="Model", show_default=False),
+    ] = None,
     inhibition: Annotated[
         str,
         typer.Option(
@@ -140,14 +155,21 @@ def fit(
           -o model.safetensors
       gaussian-neurons fit flowers.csv --exclude species \\
           --backend my_module:learn -o model.safetensors
+      gaussian-neurons fit flowers.csv --columns 2,3 --width 0.1 \\
+          --covariance-type diag --covariance 3,0.6 -o model.safetensors
       zcat log.jsonl.gz | gaussian-neurons fit - -o model.safetensors
     """
     from gaussian_neurons import GaussianNeurons
+    from gaussian_neurons.base.checks import checked_shape
+    from gaussian_neurons.base.covariances import of_shape
     from gaussian_neurons.cli import output, steps
     from gaussian_neurons.cli.reading import Data
     from gaussian_neurons.experiments import backend_names
 
     learn = backend_names.load(backend)
+    shape = shape_of_neurons(covariance_type, covariance)
+    if shape is not None and width == "auto":
+        raise ValueError("--covariance needs a number as --width, which it is multiplied by.")
     source = Data(data, format, header, columns, exclude, on_bad is OnBad.skip)
     one_pass = one_pass or source.is_pipe
     if checkpoint is not None and not one_pass:
@@ -158,9 +180,11 @@ def fit(
     if not source.is_pipe and steps.is_model(data):
         raise ValueError(f"{data!r} is a model, not data. To show the model: gaussian-neurons info {data}")
     opened = source.open()
+    shape = checked_shape(shape, covariance_type.value, len(opened.labels))
     model = GaussianNeurons(
         neurons,
-        width=number_or_auto(width),
+        covariance_type=covariance_type.value,
+        width=of_shape(number_or_auto(width), shape, neurons),
         inhibition=strength_or_auto(inhibition),
         learning_rate=number_or_auto(learning_rate),
         repulsion_every=repulsion_every,

@@ -32,6 +32,40 @@ class Init(StrEnum):
     spread = "spread"
 
 
+class Covariance(StrEnum):
+    """What a neuron has: a width, a diagonal covariance or a full one."""
+
+    spherical = "spherical"
+    diag = "diag"
+    full = "full"
+
+
+def shape_of_neurons(kind: Covariance, text: str | None) -> Any:
+    """The shape that all neurons have: None, the numbers of a diagonal, or the rows of a matrix.
+
+    Examples
+    --------
+    >>> shape_of_neurons(Covariance.diag, "4,1"), shape_of_neurons(Covariance.full, "4,1;1,2")
+    ([4.0, 1.0], [[4.0, 1.0], [1.0, 2.0]])
+    """
+    if kind is Covariance.spherical and text is not None:
+        raise ValueError("--covariance needs --covariance-type diag or full.")
+    if kind is Covariance.spherical:
+        return None
+    if text is None:
+        raise ValueError(
+            f"--covariance-type {kind.value} needs --covariance: with a width alone, neurons would be round, "
+            f"as with --covariance-type spherical."
+        )
+    try:
+        rows = [[float(part) for part in row.split(",")] for row in text.split(";")]
+    except ValueError:
+        raise ValueError(
+            f"--covariance must be numbers such as 4,1 or rows of a matrix such as '4,1;1,2', got {text!r}."
+        ) from None
+    return rows if ";" in text else rows[0]
+
+
 def checked_number(value: str) -> str:
     """The same text, if it is a number above 0 or "auto"."""
     number_or_auto(value)
@@ -66,6 +100,10 @@ def number_or_auto(value: str, zero: bool = False) -> Any:
 REPULSION_EVERY = "Apply the repulsion only at every COUNT-th row: faster; exact only with 1."
 LEARNING_RATE = "The learning rate: a step is this number divided by the width, times a distance."
 BACKEND = "auto, native, reference, or a function of your own as module:function."
+COVARIANCE = (
+    "The shape of neurons, which the width is multiplied by: a number for each column, or the rows of a "
+    "matrix (4,1;1,2)."
+)
 FILES = "A CSV, JSON lines, Parquet or NPY file; - reads CSV or JSON lines from standard input."
 DataArgument = Annotated[str, typer.Argument(metavar="DATA", help=FILES, show_default=False)]
 ModelArgument = Annotated[

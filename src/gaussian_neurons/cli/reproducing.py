@@ -29,7 +29,7 @@ def _names(incomplete: str) -> list[str]:
     """Names for shell completion, taken from the file names: importing experiments takes a second."""
     folder = Path(__file__).parents[1] / "experiments"
     files = [path.stem.replace("_", "-") for path in folder.glob("*.py")]
-    single = [name for name in files if re.match("figure|table|width|inhibition|repulsion", name)]
+    single = [name for name in files if re.match("figure|table|width|inhibition|repulsion|covariances", name)]
     groups = {name[:-1] for name in single if re.fullmatch(r"figure\d[a-z]", name)}
     return sorted(name for name in {"all", *single, *groups} if name.startswith(incomplete))
 
@@ -92,7 +92,7 @@ def reproduce(
         str,
         typer.Option(
             metavar="SEEDS",
-            help="The seeds, such as 0-9 or 0,2,5-7. report: 64 seeds, 8 of slow experiments. The paper "
+            help="The seeds, such as 0-9 or 0,2,5-7. report: 64 seeds, fewer of slow experiments. The paper "
             "shows one seed of each figure.",
         ),
     ] = "0",

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gaussian_neurons import GaussianNeurons
+from gaussian_neurons.base.covariances import mean_widths
 from gaussian_neurons.cli import output, reading, tables
 from gaussian_neurons.cli.errors import handle_errors, warn
 from gaussian_neurons.cli.reading import Data, Opened
@@ -89,7 +90,7 @@ def learn_once(
         raise ValueError(f"{source.shown} has no row to learn from.")
     if not model.n_clusters_:
         warn("No neuron learned, so no row has a cluster. Try a larger --width or --init samples.")
-    elif model.width != "auto" and _seen(model) < LEAST_DRAWS:
+    elif not isinstance(model.width, str) and _seen(model) < LEAST_DRAWS:
         warn(
             f"One pass of {_seen(model):,} rows is short: some neurons may not have converged, and count as "
             f"clusters. Without --one-pass, fit draws {LEAST_DRAWS:,} rows from a file."
@@ -121,14 +122,15 @@ def summarize(
         table = tables.clusters(
             model.cluster_numbers_, held, recent, 1 - float(held.sum()), f"of the last {recent:,}"
         )
-    chosen = " (auto)" if model.width == "auto" else ""
+    name = "width" if model.covariance_type == "spherical" else "mean width"
+    width = f"{name} {mean_widths(model.widths_)[0]:.4g}{' (auto)' if isinstance(model.width, str) else ''}"
     options = reading_options(source)
     if opened.stream.feature_names is None and (source.columns or source.exclude):
         options += ["--columns", ",".join(opened.labels)]
     tables.print_lines(
         size(rows, opened),
         f"{clusters}, by {drawn} in {seconds:.2g} s",
-        f"width {model.widths_[0]:.4g}{chosen}; a smaller width gives more clusters, a larger one fewer",
+        f"{width}; a smaller width gives more clusters, a larger one fewer",
         table,
         f"Written to {out}. Next:",
         tables.command("predict", str(out), source.path, *options),

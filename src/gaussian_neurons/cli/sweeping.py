@@ -9,9 +9,11 @@ import typer
 
 from gaussian_neurons.cli.errors import handle_errors, require, warn
 from gaussian_neurons.cli.options import (
+    COVARIANCE,
     LEARNING_RATE,
     REPULSION_EVERY,
     Columns,
+    Covariance,
     DataArgument,
     Exclude,
     FormatOption,
@@ -21,6 +23,7 @@ from gaussian_neurons.cli.options import (
     OnBadOption,
     checked_number,
     number_or_auto,
+    shape_of_neurons,
 )
 
 if TYPE_CHECKING:
@@ -82,6 +85,18 @@ def sweep(
             rich_help_panel="Models",
         ),
     ] = "12",
+    covariance_type: Annotated[
+        Covariance,
+        typer.Option(
+            help="What a neuron has: a width, or a diagonal or full covariance. The last two need "
+            "--covariance.",
+            rich_help_panel="Models",
+        ),
+    ] = Covariance.spherical,
+    covariance: Annotated[
+        str | None,
+        typer.Option(metavar="A,B,C", help=COVARIANCE, rich_help_panel="Models", show_default=False),
+    ] = None,
     inhibitions: Annotated[
         str,
         typer.Option(
@@ -169,6 +184,7 @@ def sweep(
     from gaussian_neurons.cli import output, steps, tables
     from gaussian_neurons.cli.reading import Data
 
+    shape = shape_of_neurons(covariance_type, covariance)
     source = Data(data, format, header, columns, exclude, on_bad is OnBad.skip)
     input_file = None if source.is_pipe else data
     if out is not None:
@@ -185,6 +201,8 @@ def sweep(
         x,
         samples,
         n_neurons=neurons,
+        covariance_type=covariance_type.value,
+        covariance=shape,
         widths=_widths(widths),
         inhibitions=_numbers(inhibitions),
         seeds=seeds,
@@ -205,7 +223,7 @@ def sweep(
         f"{found.n_clusters.size} models in {seconds:.2g} s",
         tables.counts(found),
         *_conclusion(found),
-        *([] if found.plateau() is None else ["Next:", tables.command(*_fit(found, source, steps))]),
+        *([] if found.plateau() is None else ["Next:", _next(found, source, covariance)]),
         *([f"Written to {written}."] if written else []),
     )
 
@@ -240,14 +258,19 @@ def _conclusion(found: "Sweep") -> list[str]:
     return lines + (["One pair is little evidence: try more widths."] if size == 1 else [])
 
 
-def _fit(found: "Sweep", source: Any, steps: Any) -> list[str]:
+def _next(found: "Sweep", source: Any, covariance: str | None) -> Any:
     """The command that fits the model in the middle of the plateau."""
-    model = found.model()
+    from gaussian_neurons.cli import steps, tables
+
+    model, plateau = found.model(), found.plateau()
+    assert plateau is not None
     given = {
         "--columns": source.columns,
         "--exclude": source.exclude,
         "--neurons": model.n_neurons,
-        "--width": model.width,
+        "--width": plateau.width,
+        "--covariance-type": None if covariance is None else model.covariance_type,
+        "--covariance": covariance,
         "--inhibition": model.inhibition,
         "--learning-rate": None if model.learning_rate == "auto" else model.learning_rate,
         "--repulsion-every": None if model.repulsion_every == 1 else model.repulsion_every,
@@ -258,7 +281,7 @@ def _fit(found: "Sweep", source: Any, steps: Any) -> list[str]:
         "--out": "model.safetensors",
     }
     options = [str(word) for name, value in given.items() if value is not None for word in (name, value)]
-    return ["fit", source.path, *steps.reading_options(source), *options]
+    return tables.command("fit", source.path, *steps.reading_options(source), *options)
 
 
 def _picture(found: "Sweep", format: str, title: str) -> bytes:

@@ -1,9 +1,11 @@
-"""All experiments in the order of the paper, and the selection of some by name."""
+"""All experiments in the order of the paper, extensions last, and the selection of some by name."""
 
 import difflib
 from collections.abc import Sequence
 
 from gaussian_neurons.experiments import (
+    covariances,
+    covariances_5f,
     figure1,
     figure2a,
     figure2b,
@@ -35,6 +37,7 @@ MODULES = (
     *(figure2a, table1, figure2b, figure2c, widths, figure2d, figure2e, figure2f, figure2g, figure2h),
     *(width_equation, figure3a, figure3b, figure4),
     *(figure5a, figure5b, figure5c, figure5d, figure5e, figure5f),
+    *(covariances, covariances_5f),
 )
 EXPERIMENTS: dict[str, Experiment] = {module.EXPERIMENT.name: module.EXPERIMENT for module in MODULES}
 

@@ -38,7 +38,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Experiment:
-    """One figure, subfigure or table of the paper."""
+    """One figure, subfigure or table of the paper, or an extension of one."""
 
     name: str
     title: str

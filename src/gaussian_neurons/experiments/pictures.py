@@ -39,21 +39,23 @@ def summary(layer: Result) -> str:
     return f"{layer['learned']} of {len(layer['centers'])} learned"
 
 
-def draw_panels(result: Result, panels: Sequence[Panel]) -> "Figure":
-    """Grids side by side above a line about the data."""
+def draw_panels(result: Result, panels: Sequence[Panel], in_row: int | None = None) -> "Figure":
+    """Grids side by side, or at most `in_row` of them, above a line about the data."""
     from matplotlib.figure import Figure
 
     shape = patch_shape(result)
+    across = len(panels) if in_row is None else in_row
+    lines = -(-len(panels) // across)
     grids = [columns_for(len(panel.layer["centers"])) for panel in panels]
     rows = max(
         -(-len(panel.layer["centers"]) // columns) for panel, columns in zip(panels, grids, strict=True)
     )
     figure = Figure(
-        figsize=(sum(grids) * CELL + 0.5 * len(panels) + 0.7, rows * CELL + TITLE_HEIGHT + 0.4),
+        figsize=(sum(grids[:across]) * CELL + 0.5 * across + 0.7, lines * (rows * CELL + TITLE_HEIGHT) + 0.4),
         dpi=150,
         layout="constrained",
     )
-    axes = figure.subplots(1, len(panels), squeeze=False, width_ratios=grids)[0]
+    axes = figure.subplots(lines, across, squeeze=False, width_ratios=grids[:across]).ravel()
     for axis, panel, columns in zip(axes, panels, grids, strict=True):
         image = filters(
             axis,

@@ -6,9 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gaussian_neurons.base.checks import checked_precision, checked_seed, number, whole_number
+from gaussian_neurons.base.checks import checked_precision, checked_seed, number, one_of, whole_number
+from gaussian_neurons.base.covariances import TYPES
 from gaussian_neurons.base.warn import warn
 from gaussian_neurons.sampling import native
+from gaussian_neurons.sampling.ahead import rows_at_once
 from gaussian_neurons.sampling.stream import Chunk, Stream, fingerprint
 
 Array = NDArray[Any]
@@ -98,10 +100,16 @@ class Neighbourhoods(_FromImages):
     nine are inside the image. `read` gives the mean mu_x and sigma_x = 2/9 sum |s_i - mu_x|^2, both computed
     in float32.
 
+    Samples for neurons with covariances have a covariance in place of sigma_x:
+    Sigma_x = 2D/9 sum (s_i - mu_x) (s_i - mu_x)^T, whose diagonal has the mean sigma_x. Nine patches do not
+    determine a full covariance: it is shrunk toward sigma_x times the identity (docs/algorithm.md [20]).
+
     Parameters
     ----------
     images, size, seed, labels, classes, dtype : as for `Patches`
     noise : standard deviation of the noise
+    covariance : "spherical" for widths (n,), "diag" for diagonals of covariances (n, D), "full" for
+        covariances (n, D, D): the `covariance_type` of the model that learns, or a simpler one
 
     Examples
     --------
@@ -109,6 +117,9 @@ class Neighbourhoods(_FromImages):
     >>> means, widths = Neighbourhoods(images, size=5, noise=0.1, seed=0).read(1000)
     >>> round(float(widths.mean()), 2)  # 2 * 25 * 0.1^2 * 8/9
     0.44
+    >>> means, covariances = Neighbourhoods(images, size=5, noise=0.1, seed=0, covariance="full").read(1000)
+    >>> covariances.shape
+    (1000, 25, 25)
     """
 
     _margin = 2
@@ -122,19 +133,24 @@ class Neighbourhoods(_FromImages):
         labels: Any = None,
         classes: Any = None,
         *,
+        covariance: str = "spherical",
         dtype: Any = np.float32,
     ) -> None:
         super().__init__(images, size, seed, labels, classes, dtype)
         self.noise = number("noise", noise, least=0.0)
+        self.covariance = one_of("covariance", covariance, TYPES)
 
     def draw(self, first: int, count: int) -> Chunk:  # noqa: D102
+        if self.covariance == "full":  # a chunk of many would need much memory
+            D = self.size**2 * self._images.shape[3]
+            count = min(count, rows_at_once(D + D**2))
         means, widths = native.neighbourhoods(
-            self._images, self.size, self.noise, self.seed, first, count, self._chosen
+            self._images, self.size, self.noise, self.seed, first, count, self._chosen, self.covariance
         )
         return Chunk(means.astype(self.dtype, copy=False), widths.astype(self.dtype, copy=False))
 
     def describe(self) -> Mapping[str, Any]:  # noqa: D102
-        return {**super().describe(), "noise": self.noise}
+        return {**super().describe(), "noise": self.noise, "covariance": self.covariance}
 
 
 def _checked_images(images: Any) -> Array:

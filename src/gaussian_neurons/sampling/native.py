@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gaussian_neurons import _core
+from gaussian_neurons.base.covariances import shape_of
 
 Array = NDArray[Any]
 
@@ -52,10 +53,12 @@ def neighbourhoods(
     first: int,
     count: int,
     chosen: NDArray[np.int64] | None = None,
+    covariance: str = "spherical",
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Means and widths of nine neighbouring patches with noise: see `reference.neighbourhoods`."""
-    means = np.empty((count, size * size * images.shape[3]), np.float32)
-    widths = np.empty(count, np.float32)
+    D = size * size * images.shape[3]
+    means = np.empty((count, D), np.float32)
+    widths = np.empty((count, *shape_of(covariance, D)), np.float32)
     for begin in range(0, count, AT_ONCE):
         part = slice(begin, begin + AT_ONCE)
         _core.neighbourhoods(images, chosen, size, noise, seed, first + begin, means[part], widths[part])

@@ -95,10 +95,12 @@ def neighbourhoods(
     first: int,
     count: int,
     chosen: NDArray[np.int64] | None = None,
+    covariance: str = "spherical",
 ) -> tuple[Single, Single]:
     """Means (count, D) and widths (count,) of nine neighbouring patches with noise on each pixel.
 
-    The width is sigma_x = 2/9 sum |s_i - mean|^2 [11].
+    The width is sigma_x = 2/9 sum |s_i - mean|^2 [11]. With covariance "diag" or "full" it is replaced by the
+    diagonal of Sigma_x, (count, D), or by Sigma_x, (count, D, D) [19], shrunk [20].
     """
     window = patches(images, size + 2, seed, first, count, chosen)
     window = window.reshape(count, size + 2, size + 2, images.shape[3])
@@ -115,7 +117,33 @@ def neighbourhoods(
     mean: Single = np.divide(total, np.float32(9), dtype=np.float32)
     for sample in samples:
         squares += (sample - mean) * (sample - mean)
-    return mean, np.asarray(np.float32(2) * _sum_along_lanes(squares) / np.float32(9))
+    if covariance == "diag":
+        return mean, np.asarray(np.float32(2 * D) * squares / np.float32(9))
+    trace = _sum_along_lanes(squares)
+    if covariance == "full":
+        return mean, _shrunk_covariances([sample - mean for sample in samples], trace)
+    return mean, np.asarray(np.float32(2) * trace / np.float32(9))
+
+
+def _shrunk_covariances(differences: list[Single], trace: Single) -> Single:
+    """Sigma_x, (count, D, D): the covariance of nine patches [19], shrunk toward the identity [20]."""
+    count, D = differences[0].shape
+    products = np.zeros((count, D, D), np.float32)
+    for one in differences:
+        products += one[:, :, None] * one[:, None, :]
+    columns = np.zeros((count, D), np.float32)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # of equal patches, whose trace is 0
+        part = np.float32(1) / trace
+        for d in range(D):
+            share = products[:, d] * part[:, None]
+            columns += share * share
+        squares = _sum_along_lanes(columns)  # tr(S^2) / tr(S)^2
+        above, below = squares + np.float32(1), np.float32(10) * (squares - np.float32(1) / np.float32(D))
+        rho = np.where(below > above, above / below, np.float32(1))
+    scale = (np.float32(1) - rho) * (np.float32(2 * D) / np.float32(9))
+    products *= scale[:, None, None]
+    products[:, range(D), range(D)] += (rho * (np.float32(2) * trace / np.float32(9)))[:, None]
+    return products
 
 
 def positions(

@@ -186,10 +186,15 @@ class Summary:
 
     @property
     def headline(self) -> tuple[str, str]:
-        """What to read first: the paper's first number and how many seeds reach it, or the first claim."""
+        """What to read first: the paper's first number and how many seeds reach it, or the first claim.
+
+        An extension has neither: then its first number.
+        """
         for spread in self.spreads:
             if spread.published != NONE:
                 return f"{spread.published} {spread.quantity.label}", spread.reached
+        if not self.verdicts:
+            return self.experiment.prints, f"{self.spreads[0].ours} {self.spreads[0].quantity.label}"
         verdict = self.verdicts[0]
         return verdict.claim.text, verdict.how_often
 
