@@ -1,89 +1,300 @@
-"""Ablation of the constants of an automatic width, on the suite of `benchmarks.quality`.
+"""Ablation of an automatic width, on the sets and the stream of `benchmarks.quality`.
 
-    python -m benchmarks.variants [--seeds N] [--data DIR]
+    python -m benchmarks.variants                            # every variant; stores the results
+    python -m benchmarks.variants --only 'K = 16' 'K = 30'   # some variants, the others from stored results
+    python -m benchmarks.variants --render                   # only print the stored results
 
-Prints the mean adjusted Rand index and the number of sets with the exact number of clusters for each variant,
-which changes one constant. Sets with fewer than 2,000 rows are presented ten times.
+Each variant changes one thing. The results are stored in benchmarks/results/variants.json, and
+`python -m benchmarks.quality --render` writes docs/quality.md from them.
 """
 
 import argparse
-from collections.abc import Mapping
+import json
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import joblib
 import numpy as np
 
+from benchmarks.progress import Progress
+from benchmarks.quality import drift
 from benchmarks.quality.results import score
-from benchmarks.quality.sets import LabelledSet, load
+from benchmarks.quality.sets import FAMILIES, HALVES, PRESENTATIONS, SHAPED, SMALL, LabelledSet, load
+from benchmarks.quality.systems import MOST_CLUSTERS, Array
+from benchmarks.quality.table import markdown, text
 from gaussian_neurons import GaussianNeurons
-from gaussian_neurons.clustering import ladder
+from gaussian_neurons.base.files import replace_file
+from gaussian_neurons.clustering import tree
+from gaussian_neurons.learning import reference_shares
 
-NEURONS = 50
-VARIANTS: dict[str, dict[str, Any]] = {
-    "default": {},
-    "learning frozen": {"learning_rate": 1e-9},
-    "K = 16": {"n_neurons": 16},
-    "K = 30": {"n_neurons": 30},
-    "K = 100": {"n_neurons": 100},
-    "one layer, width 1/2 of the typical squared distance": {"RUNGS": 1},
-    "one layer, 1/8": {"RUNGS": 1, "WIDEST": 1 / 8},
-    "one layer, 1/32": {"RUNGS": 1, "WIDEST": 1 / 32},
-    "one layer, 1/128": {"RUNGS": 1, "WIDEST": 1 / 128},
-    "3 layers, each 16 times the next": {"RUNGS": 3, "RATIO": 16.0},
-    "9 layers, each twice the next": {"RUNGS": 9, "RATIO": 2.0},
-    "widest layer twice as wide": {"WIDEST": 1.0},
-    "half the learning rate": {"RATE": 0.05},
-    "twice the learning rate": {"RATE": 0.2},
-    "inhibition 1/2": {"inhibition": 0.5},
-    "inhibition 1": {"inhibition": 1.0},
-    "repulsion every 2nd sample": {"repulsion_every": 2},
-    "repulsion every 4th sample": {"repulsion_every": 4},
-    "repulsion every 8th sample": {"repulsion_every": 8},
-    "repulsion every 16th sample": {"repulsion_every": 16},
-    "start on samples": {"init": "samples"},
-    "silhouettes of 250 rows": {"LOOKED_AT": 250},
-    "silhouettes of 1000 rows": {"LOOKED_AT": 1000},
-    "the best layer, not the widest of equally good ones": {"AS_GOOD": 1.0},
-    "no test whether there is more than one cluster": {"VALLEY": np.inf, "ROWS_OF_A_CLUSTER": 0},
-    "sparse groups are clusters": {"SPARSE": np.inf},
+RESULTS = Path(__file__).parent / "results" / "variants.json"
+DRIFT = "drift"
+EVERYWHERE = (*FAMILIES, DRIFT)
+SETS = FAMILIES
+AS_IT_IS = "as it is"
+
+
+def responses(x: Array, centers: Array, widths: Array) -> Array:
+    """f_i(x) in place of the shares: nothing divides a sample among the neurons, (K,)."""
+    return np.exp(-((x - centers) ** 2).sum(axis=1) / widths)
+
+
+def winner_takes_all(x: Array, centers: Array, widths: Array) -> Array:
+    """1 for the neuron with the largest share, 0 for all others, (K,)."""
+    log_density = -((x - centers) ** 2).sum(axis=1) / widths - len(x) / 2 * np.log(widths)
+    return (np.arange(len(centers)) == log_density.argmax()).astype(np.float64)
+
+
+def no_noise(rows: Array, label: Array, count: int) -> Array:
+    """No group is noise, (count,)."""
+    return np.zeros(count, bool)
+
+
+def no_least_share(*_: Any) -> float:
+    """Every group with a sample is large enough."""
+    return 0.0
+
+
+@dataclass(frozen=True)
+class Variant:
+    """What is changed, and where that can make a difference."""
+
+    settings: Mapping[str, Any] = field(default_factory=dict)  # of the estimator
+    patches: Sequence[tuple[Any, str, Any]] = ()  # module, attribute, value
+    present: Callable[[GaussianNeurons, LabelledSet], Any] | None = None  # None: as `benchmarks.quality` does
+    where: tuple[str, ...] = EVERYWHERE
+    other_shape: bool = False
+
+
+def as_it_is(model: GaussianNeurons, data: LabelledSet) -> None:
+    for _ in range(data.presentations):
+        model.partial_fit(data.x)
+
+
+def one_pass(model: GaussianNeurons, data: LabelledSet) -> None:
+    model.partial_fit(data.x)
+
+
+def by_fit(model: GaussianNeurons, data: LabelledSet) -> None:
+    model.fit(data.x)
+
+
+def in_numpy(function: Callable[..., Array]) -> Variant:
+    """Other shares, in the NumPy twin of the rule."""
+    return Variant({"backend": "reference"}, [(reference_shares, "shares", function)])
+
+
+VARIANTS: dict[str, Variant] = {
+    AS_IT_IS: Variant(),
+    "one pass over each set": Variant(present=one_pass, where=SETS),
+    "`fit`": Variant(present=by_fit, where=SETS),
+    "start on random samples": Variant({"init": "samples"}),
+    "start on random samples, frozen": Variant({"init": "samples", "learning_rate": 0.0}),
+    "start frozen": Variant({"learning_rate": 0.0}),
+    "no competition: responses instead of shares": in_numpy(responses),
+    "hard winner instead of shares": in_numpy(winner_takes_all),
+    "rate 0.01": Variant({"learning_rate": 0.01}),
+    "rate 0.05": Variant({"learning_rate": 0.05}),
+    "K = 16": Variant({"n_neurons": 16}),
+    "K = 30": Variant({"n_neurons": 30}),
+    "K = 100": Variant({"n_neurons": 100}),
+    "noise groups kept": Variant(patches=[(tree, "_is_noise", no_noise)]),
+    "small groups kept": Variant(patches=[(tree, "least_share", no_least_share)]),
+    "evidence of the recent rows only": Variant(patches=[(tree, "REPRESENTED", 0)]),
+    "softness 1": Variant(patches=[(tree, "SOFTNESS", 1.0)], where=(SHAPED,)),
+    "softness 2": Variant(patches=[(tree, "SOFTNESS", 2.0)], where=(SHAPED,)),
+    "softness 8": Variant(patches=[(tree, "SOFTNESS", 8.0)], where=(SHAPED,)),
+    "least part 0.02": Variant(patches=[(tree, "LEAST_PART", 0.02)], where=(SHAPED,)),
+    "least part 0.06": Variant(patches=[(tree, "LEAST_PART", 0.06)], where=(SHAPED,)),
+    "the other `shape`": Variant(other_shape=True),
 }
 
 
-def main() -> None:
-    """Run every variant."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--data", type=Path)
-    parser.add_argument("--only", nargs="+", choices=VARIANTS, default=list(VARIANTS), metavar="VARIANT")
-    arguments = parser.parse_args()
-    sets = [data for data in load(arguments.data) if data.of_suite]
-    if not sets:
-        parser.exit(1, "The suite was not found: pass its directory with --data.\n")
-    print(f"{'':54} mean ARI   exact count of {len(sets)}   one cluster")
-    for name in arguments.only:
-        changed = VARIANTS[name]
-        tasks = [joblib.delayed(run)(changed, data, seed) for data in sets for seed in range(arguments.seeds)]
-        found = np.array(joblib.Parallel(n_jobs=-1)(tasks))
-        exact, one = found[:, 1:].sum(axis=0) / arguments.seeds
-        print(f"{name:54} {found[:, 0].mean():8.3f} {exact:13.1f} {one:17.1f}", flush=True)
+@dataclass(frozen=True)
+class Run:
+    """The results of a variant on a set, or on the stream, for seeds 0, 1, ..."""
+
+    variant: str
+    set: str  # or DRIFT
+    family: str  # or DRIFT
+    half: str  # "" for the stream
+    scores: list[float]  # adjusted Rand index
+    exact: list[float]  # part of the predictions with the true number of clusters
 
 
-def run(changed: Mapping[str, Any], data: LabelledSet, seed: int) -> tuple[float, bool, bool]:
-    """The index, whether the number of clusters is exact, and whether it is one."""
-    before = {name: getattr(ladder, name) for name in changed if name.isupper()}
+@contextmanager
+def patched(patches: Sequence[tuple[Any, str, Any]]) -> Iterator[None]:
+    """Replace attributes of modules for a while."""
+    before = [(module, name, getattr(module, name)) for module, name, _ in patches]
     try:
-        for name in before:
-            setattr(ladder, name, changed[name])
-        given = {name: value for name, value in changed.items() if name not in before}
-        model = GaussianNeurons(**{"n_neurons": NEURONS, "random_state": seed} | given)
-        for _ in range(data.presentations):
-            model.partial_fit(data.x)
-        index, _ = score(data.labels, model.predict(data.x))
-        return index, model.n_clusters_ == data.clusters, model.n_clusters_ == 1
+        for module, name, value in patches:
+            setattr(module, name, value)
+        yield
     finally:
-        for name, value in before.items():
-            setattr(ladder, name, value)
+        for module, name, value in before:
+            setattr(module, name, value)
+
+
+def model_of(variant: Variant, seed: int, shape: str) -> GaussianNeurons:
+    """A new model."""
+    if variant.other_shape:
+        shape = "compact" if shape == "any" else "any"
+    settings = {"n_neurons": MOST_CLUSTERS, "random_state": seed, "shape": shape}
+    return GaussianNeurons(**settings | dict(variant.settings))
+
+
+def run_set(name: str, data: LabelledSet, seeds: int) -> Run:
+    """All seeds of a variant on a set."""
+    variant, scores, exact = VARIANTS[name], [], []
+    with patched(variant.patches), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for seed in range(seeds):
+            model = model_of(variant, seed, data.shape)
+            (variant.present or as_it_is)(model, data)
+            index, found = score(data.labels, model.predict(data.x))
+            scores.append(round(index, 4))
+            exact.append(float(found == data.clusters))
+    return Run(name, data.name, data.family, data.half, scores, exact)
+
+
+def run_drift(name: str, seeds: int) -> Run:
+    """All seeds of a variant on the stream: each window is predicted, then learned."""
+    variant, scores, exact = VARIANTS[name], [], []
+    with patched(variant.patches), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for seed in range(seeds):
+            model, windows = model_of(variant, seed, "compact"), []
+            for window in drift.windows():
+                if window.t > 0:
+                    index, found = score(window.labels, model.predict(window.rows))
+                    windows.append((index, found == window.clusters))
+                model.partial_fit(window.rows)
+            scores.append(round(fmean(index for index, _ in windows), 4))
+            exact.append(round(fmean(same for _, same in windows), 4))
+    return Run(name, DRIFT, DRIFT, "", scores, exact)
+
+
+def run(names: Sequence[str], sets: Sequence[LabelledSet], seeds: int, jobs: int, cached: bool) -> list[Run]:
+    """Run variants, and store the results as they come; returns all stored results."""
+    runs = {(run.variant, run.set): run for run in read()}
+    known = {pair for pair, run in runs.items() if cached and len(run.scores) >= seeds}
+    tasks = []
+    for name in names:
+        where = VARIANTS[name].where
+        tasks += [
+            joblib.delayed(run_set)(name, data, seeds)
+            for data in sets
+            if data.family in where and (name, data.name) not in known
+        ]
+        if DRIFT in where and (name, DRIFT) not in known:
+            tasks.append(joblib.delayed(run_drift)(name, seeds))
+    with Progress(len(tasks)) as progress:
+        for found in joblib.Parallel(n_jobs=jobs, return_as="generator_unordered")(tasks):
+            progress.step(f"{found.variant}: {found.set}")
+            runs[found.variant, found.set] = found
+            write(runs.values())
+    return list(runs.values())
+
+
+def read() -> list[Run]:
+    """The stored results."""
+    found = json.loads(RESULTS.read_text())["runs"] if RESULTS.exists() else []
+    return [Run(**facts) for facts in found if facts["variant"] in VARIANTS]
+
+
+def write(runs: Sequence[Run]) -> None:
+    """Write the file, one line for each variant and set."""
+    order = list(VARIANTS)
+    runs = sorted(runs, key=lambda run: (order.index(run.variant), run.family, run.set))
+    lines = ",\n".join(json.dumps(asdict(run)) for run in runs)
+    replace_file(RESULTS, f'{{"runs": [\n{lines}\n]}}\n'.encode())
+
+
+# ---- tables -------------------------------------------------------------------------------------------
+
+
+def mean_of(runs: Sequence[Run], variant: str, family: str, half: str | None = None) -> float | None:
+    """The mean index of a variant over the sets of a family, or a half of them; None without results."""
+    found = [
+        fmean(run.scores)
+        for run in runs
+        if (run.variant, run.family) == (variant, family) and half in (None, run.half)
+    ]
+    return fmean(found) if found else None
+
+
+def rows(runs: Sequence[Run]) -> list[tuple[str, ...]]:
+    """A row for each variant, below a head: each family, with its halves in brackets, and the stream."""
+    counts = [len({run.set for run in runs if run.family == family}) for family in FAMILIES]
+    head = [f"{family}, {count} sets" for family, count in zip(FAMILIES, counts, strict=True)]
+    found = [("", *head, "moving clusters")]
+    for variant in VARIANTS:
+        cells = [_cell(runs, variant, family) for family in FAMILIES]
+        moving = mean_of(runs, variant, DRIFT)
+        found.append((variant, *cells, "–" if moving is None else f"{moving:.3f}"))
+    return found
+
+
+def _cell(runs: Sequence[Run], variant: str, family: str) -> str:
+    whole = mean_of(runs, variant, family)
+    if whole is None:
+        return "–"
+    halves = [mean_of(runs, variant, family, half) for half in HALVES]
+    return f"{whole:.3f} ({', '.join('–' if half is None else f'{half:.3f}' for half in halves)})"
+
+
+DOCUMENT = """\
+## What each part contributes
+
+`python -m benchmarks.variants`: the mean adjusted Rand index over {seeds} seeds if one thing is changed. In
+brackets are the means over two halves of the sets, which a hash of their names decides. The constants of the
+defaults were chosen while looking at all these sets and at the stream, so neither half is held out: the
+halves show how much a difference depends on the choice of sets. A dash means that the change has no meaning
+there. Moving clusters are those of the section above.
+
+{table}
+
+- *One pass over each set*: sets with fewer than {small:,} rows are otherwise presented {times} times.
+- *Start frozen*: neurons stay where the first 1,000 samples place them.
+- *No competition*: a neuron learns each sample with its response f instead of its share, so nothing divides
+  the sample among the neurons.
+- *Hard winner*: the neuron with the largest share takes the whole sample.
+- *Evidence of the recent rows only*: neurons represent the last 1,000 samples, instead of up to
+  {represented} samples each.
+- *The other `shape`*: "any" for compact sets, real sets and the stream, "compact" for the shapes.
+"""
+
+
+def document(runs: Sequence[Run]) -> str:
+    """The section of docs/quality.md."""
+    return DOCUMENT.format(
+        seeds=min(len(run.scores) for run in runs),
+        table=markdown(rows(runs)),
+        small=SMALL,
+        times=PRESENTATIONS,
+        represented=tree.REPRESENTED,
+    )
+
+
+def main() -> None:
+    """Parse and run."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--jobs", type=int, default=-1, help="processes; default: one for each core")
+    parser.add_argument("--data", type=Path, help="the directory with the sets")
+    parser.add_argument("--only", nargs="+", choices=VARIANTS, default=list(VARIANTS), metavar="VARIANT")
+    parser.add_argument("--cached", action="store_true", help="run only what has no stored result")
+    parser.add_argument("--render", action="store_true", help="run nothing")
+    options = parser.parse_args()
+    runs = read()
+    if not options.render:
+        runs = run(options.only, load(options.data), options.seeds, options.jobs, options.cached)
+    print(text(rows(runs)))
 
 
 if __name__ == "__main__":

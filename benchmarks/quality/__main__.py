@@ -5,23 +5,23 @@
     make bench-quality OPTIONS='--systems Birch,HDBSCAN --sets sipu/s1,sipu/s2'
     python -m benchmarks.quality --render               # only write the documents from the stored results
 
-There are two parts: `sets`, labelled data with fixed clusters, and `drift`, a stream with clusters that move,
-vanish and appear. The results are stored in benchmarks/results, and docs/quality.md is written from them. An
-interrupted command can be repeated and continues. Our own runs are always repeated, because our code may have
-changed; --cached keeps them.
+There are three parts: `sets`, labelled data with fixed clusters; `drift`, a stream with clusters that move,
+vanish and appear; and `variants`, an ablation of this library on both. The results are stored in
+benchmarks/results, and docs/quality.md is written from them. An interrupted command can be repeated and
+continues. Our own runs are always repeated, because our code may have changed; --cached keeps them.
 """
 
 import argparse
 import sys
 from pathlib import Path
 
-from benchmarks import named
+from benchmarks import named, variants
 from benchmarks.progress import Progress
 from benchmarks.quality import drift, drift_picture, picture, sweep, table
 from benchmarks.quality.results import Results
-from benchmarks.quality.sets import FOLDER, LabelledSet, load
-from benchmarks.quality.summary import cells, common, lines
-from benchmarks.quality.systems import SYSTEMS, chosen
+from benchmarks.quality.sets import COMPACT, FAMILIES, FOLDER, LabelledSet, load, of_family
+from benchmarks.quality.summary import cells, lines_by_family, measured
+from benchmarks.quality.systems import OURS, SYSTEMS, chosen
 from benchmarks.speed import processor
 from gaussian_neurons.base.files import replace_file
 from gaussian_neurons.datasets.fetch import VARIABLE
@@ -38,10 +38,10 @@ def chosen_sets(sets: list[LabelledSet], names: str | None) -> list[LabelledSet]
 def run_sets(arguments: argparse.Namespace) -> None:
     """Run what has no stored result, and print a row for each set."""
     everything = load(arguments.data)
-    if not any(data.of_suite for data in everything):
+    if not of_family(everything, COMPACT):
         print(
             f"The sets of the suite were not found: there is no {FOLDER}/ in the directory of --data or "
-            f"${VARIABLE}, or in ../shared/data. Only the sets of scikit-learn are run."
+            f"${VARIABLE}, or in ../shared/data. Only real data is run."
         )
     systems, sets = chosen(arguments.systems), chosen_sets(everything, arguments.sets)
     results = Results.read(RESULTS / "quality.json")
@@ -67,24 +67,35 @@ def run_drift(arguments: argparse.Namespace) -> None:
     print(f"\n{table.text(drift.rows(found))}\n\nWritten: benchmarks/results/drift.json")
 
 
+def run_variants(arguments: argparse.Namespace) -> None:
+    """Run the ablation, if our own system is chosen, and print it."""
+    if OURS in chosen(arguments.systems):
+        sets = chosen_sets(load(arguments.data), arguments.sets)
+        runs = variants.run(list(variants.VARIANTS), sets, arguments.seeds, -1, arguments.cached)
+        print(f"\n{table.text(variants.rows(runs))}\n\nWritten: benchmarks/results/variants.json")
+
+
 def write_documents(data: Path | None) -> None:
     """Print the summary of all stored results, and write docs/quality.md and its pictures."""
     results = Results.read(RESULTS / "quality.json")
-    sets = common(results, load(data))
+    sets = measured(results, load(data))
     found = cells(results, SYSTEMS, sets)
-    summary = lines(found, sets)
-    if not summary:
-        print("\nNo set has results of all systems: there is no summary, and docs/quality.md is not changed.")
+    families = lines_by_family(found, sets)
+    if not families:
+        print("\nThere are no results of our system: docs/quality.md is not changed.")
         return
-    print(f"\n{table.text(table.best(summary, sets))}")
-    print(f"\n{table.text(table.summary(summary))}\n\n{table.LEGEND.replace('*', '')}")
-    if not any(data.of_suite for data in sets):
-        print("\nThis summary does not include the suite: docs/quality.md is not changed.")
+    for family, lines in families.items():
+        print(f"\n{family}\n{table.text(table.summary(lines))}")
+    print(f"\n{table.text(table.best(families))}\n\n{table.LEGEND.replace('*', '')}")
+    if len(families) < len(FAMILIES):
+        print("\nThis summary does not include all families: docs/quality.md is not changed.")
         return
-    curves = drift.read(RESULTS / "drift.json")
+    curves, ablation = drift.read(RESULTS / "drift.json"), variants.read()
     about = f"{drift.document()}\n{table.markdown(drift.rows(curves))}\n\n" if curves else ""
-    replace_file(DOCS / "quality.md", table.document(results, summary, found, sets, about).encode())
-    picture.draw(found, summary, sets).savefig(DOCS / "quality.png")
+    parts = f"{variants.document(ablation)}\n" if ablation else ""
+    document = table.document(results, families, found, sets, about, parts)
+    replace_file(DOCS / "quality.md", document.encode())
+    picture.draw(found, families, sets).savefig(DOCS / "quality.png")
     if curves:
         drift_picture.draw(curves).savefig(DOCS / "drift.png")
     print("\nWritten: docs/quality.md, docs/quality.png, docs/drift.png")
@@ -95,7 +106,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         "python -m benchmarks.quality", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("parts", nargs="*", metavar="sets, drift", help="what to run; default: both")
+    parser.add_argument("parts", nargs="*", metavar="sets, drift, variants", help="what to run; default: all")
     parser.add_argument("--systems", "--only", help=f"comma-separated list of {', '.join(SYSTEMS)}")
     parser.add_argument("--sets", help="comma-separated list of names as in the table")
     parser.add_argument("--data", type=Path, help=f"the directory that contains {FOLDER}/")
@@ -105,10 +116,10 @@ def main() -> None:
     parser.add_argument("--again", action="store_true", help="use no stored results")
     parser.add_argument("--render", action="store_true", help="run nothing, only write the documents")
     arguments = parser.parse_args()
-    known = {"sets": run_sets, "drift": run_drift}
+    known = {"sets": run_sets, "drift": run_drift, "variants": run_variants}
     for part in arguments.parts:
         if part not in known:
-            parser.error(f"unknown part: {part}. Known: sets, drift.")
+            parser.error(f"unknown part: {part}. Known: {', '.join(known)}.")
     try:
         for part in [] if arguments.render else arguments.parts or known:
             known[part](arguments)

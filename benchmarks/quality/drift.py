@@ -6,7 +6,7 @@ mean and deviation of the first window.
 
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import fmean
@@ -15,7 +15,7 @@ from typing import Any
 from benchmarks.progress import Progress
 from benchmarks.quality.measure import in_a_process, warm_up
 from benchmarks.quality.results import score
-from benchmarks.quality.systems import OURS, SYSTEMS, System, Task
+from benchmarks.quality.systems import OURS, SYSTEMS, Array, System, Task
 from benchmarks.speed import processor
 from gaussian_neurons.base.files import replace_file
 from gaussian_neurons.datasets.synthetic import Drifting
@@ -76,27 +76,45 @@ class Curve:
         return fmean(abs(point.found - point.clusters) for point in self.points) if self.points else 0.0
 
 
-def follow(send: Callable[[Any], None], key: str) -> None:
-    """Predict and learn window by window, in its own process."""
+@dataclass(frozen=True, eq=False)
+class Window:
+    """Rows of the stream."""
+
+    t: int  # samples before it
+    rows: Array  # (WINDOW, 2) scaled
+    labels: Array  # (WINDOW,) from 1; 0 is noise
+    clusters: int  # true number in the middle
+
+
+def windows() -> Iterator[Window]:
+    """The windows of the stream. Each is to be predicted, then learned; the first is only learned."""
     source = stream()
-    task = Task(source.n_features, source.clusters, seed=0)
-    warm_up(key, task)
-    model = SYSTEMS[key].make(task)
-    first, _ = source.read_labelled(WINDOW)
-    mean, deviation = first.mean(axis=0), first.std(axis=0)
-    send(None)
-    model.learn(model.rows((first - mean) / deviation))
+    mean, deviation = 0.0, 0.0
     while source.position < SAMPLES:
         t = source.position
         x, truth = source.read_labelled(WINDOW)
-        rows = model.rows((x - mean) / deviation)
-        index, found = score(truth + 1, model.predict(rows))
+        if t == 0:
+            mean, deviation = x.mean(axis=0), x.std(axis=0)
+        yield Window(t, (x - mean) / deviation, truth + 1, len(source.labels_at(t + WINDOW // 2)))
+
+
+def follow(send: Callable[[Any], None], key: str) -> None:
+    """Predict and learn window by window, in its own process."""
+    task = Task(stream().n_features, stream().clusters, seed=0)
+    warm_up(key, task)
+    model = SYSTEMS[key].make(task)
+    send(None)
+    for window in windows():
+        rows = model.rows(window.rows)
+        if window.t == 0:
+            model.learn(rows)
+            continue
+        index, found = score(window.labels, model.predict(rows))
         count = model.count()
         begin = time.process_time()
         model.learn(rows)
         microseconds = (time.process_time() - begin) / WINDOW * 1e6
-        true = len(source.labels_at(t + WINDOW // 2))
-        send(Point(t, true, index, found, count, microseconds))
+        send(Point(window.t, window.clusters, index, found, count, microseconds))
 
 
 def origin(system: System) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import numpy as np
 from benchmarks.quality.sets import LabelledSet
 from benchmarks.quality.summary import Cell, Line
 from benchmarks.quality.systems import OURS, SYSTEMS
-from benchmarks.quality.table import short
+from benchmarks.quality.table import FAMILY_NAMES, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 INK, PALE, MARK = "#22303c", "#8a949c", "#d1495b"
 COLOURS = ("#f6f5f1", "#cfe3e2", "#7fb7be", "#3a7d8c", "#164e63")  # index 0 to 1
 FIELD = (0.92, 0.31)  # width and height in inches
+BAR = 0.85  # height of a row of bars in inches
 TITLE = "Clusters found when their number is unknown"
-SUBTITLE = "One setting for all sets, from each library's documentation; standardised columns"
+SUBTITLE = "One setting for all sets, from each library's documentation; ours has shape='any' on the shapes"
 KEY = (
     "Left in a field: adjusted Rand index, 1 for the true clusters, 0 for chance.   "
     "Right: number of clusters found, bold if it is the true number, red if it is one or none."
@@ -34,21 +35,26 @@ LINES = {
 
 
 def draw(
-    table: Mapping[tuple[str, str], Cell], lines: Sequence[Line], sets: Sequence[LabelledSet]
+    table: Mapping[tuple[str, str], Cell], families: Mapping[str, Sequence[Line]], sets: Sequence[LabelledSet]
 ) -> "Figure":
-    """Draw the systems that have a line."""
+    """Draw all systems that have run on all sets of a family."""
     from matplotlib.figure import Figure
 
-    keys = [line.key for line in lines]
+    keys = [key for key in SYSTEMS if any(line.key == key for lines in families.values() for line in lines)]
     rows = [(data, [table.get((key, data.name)) for key in keys]) for data in sets]
-    wide, fields = len(keys) * FIELD[0] + 2.6, len(rows) * FIELD[1]
-    high = fields + 3.1
+    wide, fields, bars = len(keys) * FIELD[0] + 2.6, len(rows) * FIELD[1], len(families) * BAR
+    high = fields + bars + 2.0
     figure = Figure(figsize=(wide, high), dpi=150)
     left, across = 1.75 / wide, 1 - 2.6 / wide
     _fields(figure.add_axes((left, 0.5 / high, across, fields / high)), rows, keys)
-    _bars(figure.add_axes((left, (fields + 1.15) / high, across, 1.0 / high)), lines)
-    figure.text(0.02, 1 - 0.2 / high, TITLE, fontsize=13, weight="bold", color=INK, va="top")
-    figure.text(0.02, 1 - 0.5 / high, SUBTITLE, fontsize=8.5, color=PALE, va="top")
+    for number, (family, lines) in enumerate(reversed(families.items())):
+        bottom = (fields + 1.25 + number * BAR) / high
+        axes = figure.add_axes((left, bottom, across, (BAR - 0.22) / high))
+        _bars(axes, f"mean ARI,\n{FAMILY_NAMES[family]}", lines, keys)
+        if number == 0:
+            _names(axes, keys)
+    figure.text(0.02, 1 - 0.15 / high, TITLE, fontsize=13, weight="bold", color=INK, va="top")
+    figure.text(0.02, 1 - 0.42 / high, SUBTITLE, fontsize=8.5, color=PALE, va="top")
     figure.text(0.02, 0.2 / high, KEY, fontsize=8, color=PALE)
     return figure
 
@@ -63,7 +69,6 @@ def _fields(axes: "Axes", rows: Sequence[tuple[LabelledSet, list[Cell | None]]],
         for x, cell in enumerate(cells):
             if cell is not None:
                 _write(axes, x, y, cell)
-    suite = sum(data.of_suite for data, _ in rows)
     axes.set_xticks(np.arange(len(keys)), [])
     axes.set_yticks(np.arange(len(rows)), [data.name for data, _ in rows])
     axes.tick_params(length=0, labelsize=8.5, labelcolor=INK)
@@ -77,8 +82,9 @@ def _fields(axes: "Axes", rows: Sequence[tuple[LabelledSet, list[Cell | None]]],
     axes.grid(which="minor", color="white", linewidth=1.5)
     axes.tick_params(which="minor", length=0)
     axes.spines[:].set_visible(False)
-    if 0 < suite < len(rows):
-        axes.axhline(suite - 0.5, color="white", linewidth=7)
+    for y in range(1, len(rows)):
+        if rows[y][0].family != rows[y - 1][0].family:
+            axes.axhline(y - 0.5, color="white", linewidth=7)
     for before in _borders(keys):
         axes.axvline(before - 0.5, color="white", linewidth=7)
 
@@ -114,30 +120,26 @@ def _write(axes: "Axes", x: int, y: int, cell: Cell) -> None:
     )
 
 
-def _bars(axes: "Axes", lines: Sequence[Line]) -> None:
-    for x, line in enumerate(lines):
-        system = SYSTEMS[line.key]
+def _bars(axes: "Axes", title: str, lines: Sequence[Line], keys: Sequence[str]) -> None:
+    for line in lines:
+        x, system = keys.index(line.key), SYSTEMS[line.key]
         colour = MARK if line.key == OURS else COLOURS[3] if not system.remark else "#b9c2c6"
         axes.bar(x, max(line.score, 0), width=0.72, color=colour)
-        axes.text(x, max(line.score, 0) + 0.03, f"{line.score:.2f}", ha="center", fontsize=9, color=INK)
-        name = LINES.get(system.name, system.name)
-        axes.text(
-            x,
-            -0.1,
-            name,
-            ha="center",
-            va="top",
-            fontsize=8,
-            color=INK,
-            weight="bold" if line.key == OURS else "normal",
-        )
-        axes.text(x, -0.43, system.remark, ha="center", va="top", fontsize=7, color=PALE)
-    axes.set_xlim(-0.5, len(lines) - 0.5)
+        axes.text(x, max(line.score, 0) + 0.04, f"{line.score:.2f}", ha="center", fontsize=9, color=INK)
+    axes.set_xlim(-0.5, len(keys) - 0.5)
     axes.set_ylim(0, 1)
     axes.set_xticks([])
     axes.set_yticks([])
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.spines["bottom"].set_color(PALE)
-    axes.set_ylabel(
-        f"mean ARI over\n{lines[0].sets} sets", rotation=0, ha="right", va="center", fontsize=8.5, color=INK
-    )
+    axes.set_ylabel(title, rotation=0, ha="right", va="center", fontsize=8.5, color=INK)
+
+
+def _names(axes: "Axes", keys: Sequence[str]) -> None:
+    """The names of the systems below the bars."""
+    for x, key in enumerate(keys):
+        system = SYSTEMS[key]
+        name = LINES.get(system.name, system.name)
+        weight = "bold" if key == OURS else "normal"
+        axes.text(x, -0.16, name, ha="center", va="top", fontsize=8, color=INK, weight=weight)
+        axes.text(x, -0.7, system.remark, ha="center", va="top", fontsize=7, color=PALE)

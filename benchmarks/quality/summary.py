@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from statistics import fmean, median
 
 from benchmarks.quality.results import Results, Run
-from benchmarks.quality.sets import LabelledSet
+from benchmarks.quality.sets import FAMILIES, LabelledSet, of_family
 from benchmarks.quality.systems import OURS, System
 
 
@@ -25,7 +25,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Line:
-    """A system over all sets. If only some seeds of a set qualify, it counts as a fraction of a set."""
+    """A system over several sets. If only some seeds of a set qualify, it counts as a fraction of a set."""
 
     key: str
     sets: int
@@ -65,23 +65,24 @@ def cells(
     return {pair: cell(runs) for pair, runs in found.items() if runs}
 
 
-def common(results: Results, sets: Sequence[LabelledSet]) -> list[LabelledSet]:
-    """The sets that all systems with stored results have run on."""
-    systems = {key for _, key, _ in results.runs}
-    ran = {(name, key) for name, key, _ in results.runs}
-    return [data for data in sets if systems and all((data.name, key) in ran for key in systems)]
-
-
-def counted(sets: Sequence[LabelledSet]) -> list[LabelledSet]:
-    """The sets that count for the lines: those of the suite, or all if it was not found."""
-    return [data for data in sets if data.of_suite] or list(sets)
+def measured(results: Results, sets: Sequence[LabelledSet]) -> list[LabelledSet]:
+    """The sets that our system has run on."""
+    return [data for data in sets if results.of(OURS, data.name)]
 
 
 def lines(table: Mapping[tuple[str, str], Cell], sets: Sequence[LabelledSet]) -> list[Line]:
-    """A line for each system that has run on all sets that count."""
-    names = [data.name for data in counted(sets)]
-    keys = dict.fromkeys(key for key, _ in table)
+    """A line for each system that has run on all these sets."""
+    names = [data.name for data in sets]
+    keys = dict.fromkeys(key for key, _ in table) if names else {}
     return [_line(key, table, names) for key in keys if all((key, name) in table for name in names)]
+
+
+def lines_by_family(
+    table: Mapping[tuple[str, str], Cell], sets: Sequence[LabelledSet]
+) -> dict[str, list[Line]]:
+    """The lines of each family that has sets."""
+    found = {family: lines(table, of_family(sets, family)) for family in FAMILIES}
+    return {family: own for family, own in found.items() if own}
 
 
 def _line(key: str, table: Mapping[tuple[str, str], Cell], names: Sequence[str]) -> Line:

@@ -47,6 +47,6 @@ def take(turn: Turn, results: Results) -> None:
     if seed > 0 and first is not None and first.failed and first.origin == origin:
         results.add(replace(first, seed=seed))
         return
-    task = Task(data.x.shape[1], data.clusters, seed)
+    task = Task(data.x.shape[1], data.clusters, seed, data.shape)
     outcome = measure.run(key, task, data.x, data.presentations, origin.limit)
     results.add(scored(key, data, seed, outcome, origin))

@@ -25,6 +25,7 @@ class Task:
     columns: int
     clusters: int  # the true number, only for systems that are given it
     seed: int
+    shape: str = "compact"  # "any" for clusters of any shape, only for ours
 
 
 class Learner(Protocol):
@@ -137,7 +138,7 @@ class System:
 def ours(task: Task) -> Learner:
     from gaussian_neurons import GaussianNeurons
 
-    model = GaussianNeurons(n_neurons=MOST_CLUSTERS, random_state=task.seed)
+    model = GaussianNeurons(n_neurons=MOST_CLUSTERS, shape=task.shape, random_state=task.seed)
     return InScikitLearn(model, counted=lambda model: model.n_clusters_)
 
 
@@ -207,7 +208,8 @@ SYSTEMS = {
     OURS: System(
         "Gaussian neurons",
         "gaussian-neurons",
-        f"GaussianNeurons(n_neurons={MOST_CLUSTERS}, random_state=seed), partial_fit; all else default",
+        f"GaussianNeurons(n_neurons={MOST_CLUSTERS}, random_state=seed), partial_fit; all else default, "
+        'except shape="any" on the shapes',
         ours,
         seeded=True,
     ),

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from textwrap import fill
 
 from benchmarks.quality.results import Results
-from benchmarks.quality.sets import PRESENTATIONS, SMALL, LabelledSet
-from benchmarks.quality.summary import Cell, Line, counted
+from benchmarks.quality.sets import COMPACT, PRESENTATIONS, REAL, SHAPED, SMALL, LabelledSet
+from benchmarks.quality.summary import Cell, Line
 from benchmarks.quality.systems import OURS, SYSTEMS, System
 
 WIDTH = 14
@@ -22,40 +22,45 @@ DOCUMENT = """\
 # How good the clusters are
 
 `make bench-quality` compares this library with others when the number of clusters is unknown. Each system has
-one setting for all sets, which for the peers is taken from their documentation. The defaults of this library
-were compared on the same sets ([any-data.md](any-data.md)). `python -m benchmarks.quality --render` prints
-these tables and writes this page from the stored results.
+one setting for all sets, which for the peers is taken from their documentation; only this library is given
+`shape="any"` for the shapes. Its defaults were chosen on the same sets.
+`python -m benchmarks.quality --render` prints these tables and writes this page from the stored results.
 
 {best}
+
+The values are mean adjusted Rand indices; in brackets, the number of sets with the exact number of clusters.
+{families}
 
 {presented}
 
 ![Adjusted Rand index of each system on each set, with the number of clusters found](quality.png)
 
-All systems, over the {sets} sets of Gagolewski's benchmark suite (DOI 10.5281/zenodo.7088171):
+{lines}{legend}
 
-{lines}
+{drift}{variants}## How it was measured
 
-{legend}
-
-{drift}## How it was measured
-
-{machine}, one core. Columns are standardised, and rows are shuffled once, in the same order for all systems.
-After learning, each system predicts the rows that it has learned. Seeds 0 to {last_seed}; systems without a
-seed run once. Each run has its own process and a timeout of {limit} s. Rows with the true label 0 (noise) are
-learned but not scored. Rows with the predicted label −1 (no cluster) count as one group for the index and not
-at all for the number of clusters. If the defaults of a peer and an example of its documentation differ, the
-one with the better results here is used.
+{machine}, one core. Columns are standardised (those of mnist/pca20 are divided by one number), and rows are
+shuffled once, in the same order for all systems. After learning, each system predicts the rows that it has
+learned. Seeds 0 to {last_seed}; systems without a seed run once. Each run has its own process and a timeout
+of {limit} s. Rows with the true label 0 (noise) are learned but not scored. Rows with the predicted label −1
+(no cluster) count as one group for the index and not at all for the number of clusters. If the defaults of a
+peer and an example of its documentation differ, the one with the better results on the compact sets is used.
 
 {settings}
 
 ## Each set
 
 Adjusted Rand index, with the number of clusters found in brackets. *Seen* is how many times online systems
-see each row. Sets with an asterisk are part of scikit-learn and do not count above.
+see each row.
 
 {each}
 """
+FAMILY_NAMES = {COMPACT: "compact clusters", SHAPED: "other shapes", REAL: "real data"}
+FAMILY_TEXT = """\
+Compact clusters and other shapes are sets of Gagolewski's benchmark suite (DOI 10.5281/zenodo.7088171). Real
+data are sets of scikit-learn and river, scikit-learn's digits in 10 principal components, and 5,000 digits of
+MNIST in 20. Iris and wine are also among the compact sets of the suite. A system is listed for a family if it
+has run on all of its sets."""
 
 
 def short(value: float | None, digits: int = 0) -> str:
@@ -95,34 +100,39 @@ def row(data: LabelledSet, systems: Mapping[str, System], table: Mapping[tuple[s
     return f"{data.name:<22}{data.clusters:>5}" + "".join(f"{text:>{WIDTH}}" for text in texts)
 
 
-def best(lines: Sequence[Line], sets: Sequence[LabelledSet]) -> list[tuple[str, ...]]:
-    """Our line beside the best peer of each kind, below a head."""
+def best(families: Mapping[str, Sequence[Line]]) -> list[tuple[str, ...]]:
+    """Our line beside the best peer of each kind in each family, below a head."""
     kinds = {
         "best online peer, number unknown": (False, False),
         "best batch peer, number unknown": (True, False),
         "best peer that is given the number": (False, True),
     }
-    rows = [("this library, number unknown", line) for line in lines if line.key == OURS]
-    for name, (batch, knows_number) in kinds.items():
-        peers = [
-            line
-            for line in lines
-            if line.key != OURS
-            and (SYSTEMS[line.key].batch, SYSTEMS[line.key].knows_number) == (batch, knows_number)
-        ]
-        if peers:
-            line = max(peers, key=lambda line: line.score)
-            rows.append((f"{name} ({SYSTEMS[line.key].name})", line))
-    head = (f"over {len(counted(sets))} sets", "mean adjusted Rand index", "sets with the exact number")
-    return [head, *((name, f"{line.score:.3f}", fraction(line.exact)) for name, line in rows)]
+    heads = [f"{FAMILY_NAMES[family]}, {lines[0].sets} sets" for family, lines in families.items()]
+    ours = [next((_best(line) for line in lines if line.key == OURS), "–") for lines in families.values()]
+    rows = [("", *heads), ("this library, number unknown", *ours)]
+    for name, kind in kinds.items():
+        cells = []
+        for lines in families.values():
+            peers = [line for line in lines if line.key != OURS and _kind(line) == kind]
+            top = max(peers, key=lambda line: line.score, default=None)
+            cells.append("–" if top is None else f"{_best(top)} {SYSTEMS[top.key].name}")
+        rows.append((name, *cells))
+    return rows
+
+
+def _kind(line: Line) -> tuple[bool, bool]:
+    return SYSTEMS[line.key].batch, SYSTEMS[line.key].knows_number
+
+
+def _best(line: Line) -> str:
+    return f"{line.score:.3f} ({fraction(line.exact)})"
 
 
 def presented(sets: Sequence[LabelledSet]) -> str:
-    """How many times the rows of the counted sets are seen."""
-    all_sets = counted(sets)
-    small = sum(data.presentations > 1 for data in all_sets)
+    """How many times the rows are seen."""
+    small = sum(data.presentations > 1 for data in sets)
     return (
-        f"Online systems see each row once on the {len(all_sets) - small} sets with at least {SMALL:,} rows, "
+        f"Online systems see each row once on the {len(sets) - small} sets with at least {SMALL:,} rows, "
         f"and {PRESENTATIONS} times, in the same order, on the {small} smaller sets. Batch systems get all "
         "rows of a set at once."
     )
@@ -161,10 +171,11 @@ def text(rows: Sequence[Sequence[str]]) -> str:
 
 def document(
     results: Results,
-    lines: Sequence[Line],
+    families: Mapping[str, Sequence[Line]],
     table: Mapping[tuple[str, str], Cell],
     sets: Sequence[LabelledSet],
     drift: str,
+    variants: str,
 ) -> str:
     """docs/quality.md. Versions, settings, machine, seeds and timeout are those of the stored runs."""
     shown = {key: SYSTEMS[key] for key in SYSTEMS if any(key == known for known, _ in table)}
@@ -175,15 +186,19 @@ def document(
         for key, system in shown.items()
     ]
     text = DOCUMENT.format(
-        best=markdown(best(lines, sets)),
+        best=markdown(best(families)),
+        families=FAMILY_TEXT,
         presented=fill(presented(sets), 110),
-        sets=len(counted(sets)),
-        lines=markdown(summary(lines)),
+        lines="".join(
+            f"Over the {lines[0].sets} sets of {FAMILY_NAMES[family]}:\n\n{markdown(summary(lines))}\n\n"
+            for family, lines in families.items()
+        ),
         legend=LEGEND,
         machine=", ".join(dict.fromkeys(run.origin.machine for run in runs)),
         last_seed=max(run.seed for run in runs),
         limit=", ".join(dict.fromkeys(f"{run.origin.limit:g}" for run in runs)),
         drift=drift,
+        variants=variants,
         settings=markdown([("", "version", "settings"), *settings]),
         each=markdown(_rows(shown, table, sets)),
     )
@@ -201,7 +216,7 @@ def _rows(
     head = ("", "rows", "columns", "seen", "true", *(system.name for system in shown.values()))
     rows = [
         (
-            data.name if data.of_suite else f"{data.name} \\*",
+            data.name,
             f"{len(data.x):,}",
             str(data.x.shape[1]),
             f"{data.presentations} ×",

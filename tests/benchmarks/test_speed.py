@@ -1,4 +1,4 @@
-"""The computations of the benchmarks of quality and of repulsion."""
+"""The computations of the benchmarks of quality, of the ablation and of repulsion."""
 
 from dataclasses import replace
 
@@ -13,17 +13,21 @@ from benchmarks.quality.drift import Curve, Point, read, write
 from benchmarks.quality.measure import Outcome
 from benchmarks.quality.results import Origin, Results, score, scored
 from benchmarks.quality.sets import load, prepared
-from benchmarks.quality.summary import cells, common, lines
+from benchmarks.quality.summary import cells, lines, lines_by_family, measured
 from benchmarks.quality.systems import SYSTEMS, System, Task, ours
 from benchmarks.repulsion import EVERY, SETTINGS, Match, Run, Speed, match, run
 from benchmarks.repulsion import Results as RepulsionResults
+from benchmarks.variants import Run as VariantRun
+from benchmarks.variants import mean_of, patched, responses, run_set, winner_takes_all
+from gaussian_neurons.clustering import tree
 from gaussian_neurons.datasets import ImageSet
+from gaussian_neurons.learning import reference_shares
 
 ORIGIN = Origin("1", "default", "rows", "a machine", 60.0)
 
 
 def a_set(name="some/set"):
-    return prepared(name, np.array([[0.0, 5], [1, 5], [8, 5], [9, 5]]), np.array([1, 1, 2, 0]), True)
+    return prepared(name, np.array([[0.0, 5], [1, 5], [8, 5], [9, 5]]), np.array([1, 1, 2, 0]), "compact")
 
 
 def a_run(key="ours", seed=0, labels=(0, 0, 1, 1), microseconds=1.0, failed=None):
@@ -59,14 +63,24 @@ def test_columns_are_standardised():
     assert data.clusters == 2
 
 
+def test_columns_can_keep_their_proportions():
+    data = prepared("some/set", np.array([[0.0, 0.0], [2.0, 20.0]]), np.ones(2), "real", by_column=False)
+    assert np.ptp(data.x, axis=0)[1] == pytest.approx(10 * np.ptp(data.x, axis=0)[0])
+    assert data.x.mean(axis=0) == pytest.approx(0)
+
+
 def test_suite_is_loaded_from_its_folder(tmp_path):
-    folder = tmp_path / "clustering" / "wut"
-    folder.mkdir(parents=True)
-    np.savetxt(folder / "x0.data.gz", np.arange(12.0).reshape(4, 3))
-    np.savetxt(folder / "x0.labels0.gz", [1, 2, 2, 0], fmt="%d")
-    first, *others = load(tmp_path)
-    assert (first.name, first.x.shape, first.clusters) == ("wut/x0", (4, 3), 2)
-    assert [data.name for data in others] == ["sklearn/digits", "sklearn/breast_cancer"]
+    for name in ("wut/x0", "graves/ring"):
+        path = tmp_path / "clustering" / name
+        path.parent.mkdir(parents=True)
+        np.savetxt(f"{path}.data.gz", np.arange(12.0).reshape(4, 3))
+        np.savetxt(f"{path}.labels0.gz", [1, 2, 2, 0], fmt="%d")
+    first, second, *others = load(tmp_path)
+    assert (first.name, first.x.shape, first.clusters, first.shape) == ("wut/x0", (4, 3), 2, "compact")
+    assert (second.name, second.family, second.shape) == ("graves/ring", "shapes", "any")
+    assert {data.family for data in others} == {"real"}
+    assert {"sklearn/digits", "sklearn/digits_pca10"} <= {data.name for data in others}
+    assert "mnist/pca20" not in {data.name for data in others}
 
 
 class Recorder:
@@ -98,7 +112,7 @@ def test_online_systems_see_small_sets_ten_times_in_the_same_order(monkeypatch, 
         return made[-1]
 
     monkeypatch.setitem(SYSTEMS, "recorder", System("Recorder", "numpy", "none", make, batch=batch))
-    data = prepared("some/set", np.random.default_rng(0).normal(size=(count, 2)), np.ones(count), True)
+    data = prepared("some/set", np.random.default_rng(0).normal(size=(count, 2)), np.ones(count), "compact")
     sent = []
     measure.learn_and_predict(sent.append, "recorder", Task(2, 1, 0), data.x, data.presentations)
     assert len(made[-1].seen) == times
@@ -157,12 +171,18 @@ def test_summary_counts_failed_runs_as_zero():
     assert (found["DenStream"].score, found["DenStream"].failed, found["DenStream"].off) == (0.0, 1, None)
 
 
-def test_summary_uses_sets_that_all_systems_have_run_on():
-    results, data, other = Results("nowhere"), a_set(), a_set("other/set")
+def test_summary_of_a_family_has_the_systems_that_ran_on_all_its_sets():
+    results, data, shaped = Results("nowhere"), a_set(), replace(a_set("other/set"), family="shapes")
     results.add(a_run("ours"))
     results.add(a_run("Birch"))
     results.add(replace(a_run("ours"), set="other/set"))
-    assert common(results, [data, other, a_set("new/set")]) == [data]
+    sets = measured(results, [data, shaped, a_set("new/set")])
+    assert sets == [data, shaped]
+    families = lines_by_family(cells(results, SYSTEMS, sets), sets)
+    assert {name: [line.key for line in own] for name, own in families.items()} == {
+        "compact": ["ours", "Birch"],
+        "shapes": ["ours"],
+    }
 
 
 def test_curves_are_read_as_written(tmp_path):
@@ -171,6 +191,36 @@ def test_curves_are_read_as_written(tmp_path):
     write(tmp_path / "drift.json", {"ours": curve})
     assert read(tmp_path / "drift.json") == {"ours": curve}
     assert (curve.score, curve.off) == (0.75, 0.5)
+
+
+# ---- ablation ---------------------------------------------------------------------------------------
+
+
+def test_a_variant_is_undone():
+    before = tree.REPRESENTED, tree._is_noise
+    run_set("noise groups kept", a_set(), 1)
+    with patched([(tree, "REPRESENTED", 0)]):
+        assert tree.REPRESENTED == 0
+    assert (tree.REPRESENTED, tree._is_noise) == before
+
+
+def test_variants_share_a_sample_differently():
+    """One neuron is on the sample, a second one of the same width is a distance of one width away."""
+    given = np.zeros(1), np.array([[0.0], [1.0]]), np.ones(2)
+    assert responses(*given) == pytest.approx([1, np.exp(-1)])
+    assert winner_takes_all(*given).tolist() == [1, 0]
+    assert reference_shares.shares(*given).sum() == pytest.approx(1)
+
+
+def test_mean_of_a_family_weighs_sets_equally():
+    runs = [
+        VariantRun("as it is", "a", "compact", "even", [1.0, 0.5], [1.0, 0.0]),
+        VariantRun("as it is", "b", "compact", "odd", [0.25], [0.0]),
+        VariantRun("K = 16", "a", "compact", "even", [0.0], [0.0]),
+    ]
+    assert mean_of(runs, "as it is", "compact") == 0.5
+    assert mean_of(runs, "as it is", "compact", "odd") == 0.25
+    assert mean_of(runs, "as it is", "shapes") is None
 
 
 # ---- repulsion --------------------------------------------------------------------------------------
