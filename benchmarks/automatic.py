@@ -15,8 +15,8 @@ import psutil
 from benchmarks.speed import processor
 from gaussian_neurons import GaussianNeurons
 
-SIZES = ((16, 2), (50, 2), (50, 32), (200, 8), (50, 300))
-TARGET = 20.0
+SIZES = ((16, 25), (16, 2), (50, 2), (50, 32), (200, 8), (50, 300))
+TARGET = 4.0
 CLUSTERS = 10
 TURNS = 5
 CHUNK = 10_000
@@ -49,7 +49,7 @@ def rows(columns: int, clusters: int, count: int = 100_000) -> np.ndarray:
 def costs(neurons: int, x: np.ndarray) -> tuple[float, float]:
     """Median microseconds per sample with a given and with an automatic width, in turns."""
     auto = GaussianNeurons(neurons, random_state=0).partial_fit(x[:CHUNK])
-    width = float(auto.widths_[0])
+    width = float(np.median(auto.widths_))
     given = GaussianNeurons(neurons, width=width, init="spread", random_state=0).partial_fit(x[:CHUNK])
     part = x[: max(2_000, min(len(x), int(4e9 / (neurons**2 * x.shape[1]))) // 2_000 * 2_000)]
     taken: dict[int, list[float]] = {0: [], 1: []}

@@ -3,6 +3,8 @@
 python -m benchmarks.pictures
 """
 
+from collections.abc import Iterator
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +17,6 @@ from matplotlib import pyplot as plt
 from sklearn.datasets import make_moons
 
 from gaussian_neurons import GaussianNeurons, plotting, sweep
-from gaussian_neurons.clustering.grouping import distinct_rows, join_centers
-from gaussian_neurons.clustering.ladder import LOOKED_AT, thinned
-from gaussian_neurons.learning.responses import squared_distances
 
 OUT = Path(__file__).parent.parent / "docs" / "any-data"
 SEED = 0
@@ -28,7 +27,7 @@ GREY = "0.75"
 def main() -> None:
     """Draw all pictures."""
     OUT.mkdir(exist_ok=True)
-    for draw in (ladder, gallery, sweep_map):
+    for draw in (tree, gallery, sweep_map):
         figure = draw()
         path = OUT / f"{draw.__name__.replace('_', '-')}.png"
         figure.savefig(path, dpi=110)
@@ -47,41 +46,53 @@ def mixture(count: int = 8, rows: int = 4000) -> np.ndarray:
     return np.array(centers)[random.integers(count, size=rows)] + random.normal(size=(rows, 2)) * 0.3
 
 
-def ladder() -> Any:
-    """The five layers of a model, and the silhouettes by which one is chosen."""
-    x = mixture()
-    model = GaussianNeurons(50, random_state=SEED).partial_fit(x)
-    network = model._state.network
-    rows = thinned(distinct_rows(model.recent_samples_, 50), LOOKED_AT).astype(np.float64)
-    distances = np.sqrt(squared_distances(rows, rows))
-    figure, axes = plt.subplots(2, 3, figsize=(12, 7.6), layout="constrained")
-    curve = axes[1, 2]
-    for number, (layer, axis) in enumerate(zip(network.layers, axes.flat, strict=False)):
-        neurons, chosen = layer.neurons, number == network.clusters.layer
-        axis.scatter(*x[::4].T, s=3, color=GREY, linewidths=0)
-        radius = np.sqrt(neurons.widths[0])
-        for center in neurons.centers:
-            axis.add_patch(
-                plt.Circle(center, radius, fill=False, color="tab:blue", alpha=0.35, linewidth=0.8)
-            )
-        axis.scatter(*neurons.centers.T, s=14, color="tab:blue", zorder=3)
-        found = join_centers(rows, distances, neurons.centers.astype(np.float64)).silhouettes_of(50)
-        counts = np.flatnonzero(found > -1)
-        curve.plot(counts, found[counts], marker=".", label=f"width {neurons.widths[0]:.2g}")
-        axis.set_title(f"width {neurons.widths[0]:.2g}" + (": chosen" if chosen else ""), fontsize=11)
-        axis.set(xlim=(-3, 13), ylim=(-3, 13), xticks=[], yticks=[], aspect="equal")
-        for side in axis.spines.values():
-            side.set(color="tab:orange" if chosen else GREY, linewidth=2.5 if chosen else 1)
-    curve.axvline(model.n_clusters_, color="tab:orange", linewidth=6, alpha=0.3)
-    curve.set(xscale="log", xlabel="number of clusters", ylabel="mean silhouette")
-    curve.set_xticks([2, 4, 8, 16, 32], ["2", "4", "8", "16", "32"])
-    curve.minorticks_off()
-    curve.legend(frameon=False, fontsize=9)
+def five_clusters(rows: int = 4000) -> np.ndarray:
+    """Three round clusters and two long ones in the plane."""
+    random = np.random.default_rng(SEED)
+    centers = np.array([[0.0, 0.0], [7.0, 0.5], [10.5, 5.5], [1.0, 6.0], [6.0, 8.0]])
+    spreads = np.array([[0.9, 0.9], [0.6, 0.6], [0.4, 0.4], [0.35, 1.8], [2.0, 0.3]])
+    which = random.integers(len(centers), size=rows)
+    return centers[which] + random.normal(size=(rows, 2)) * spreads[which]
+
+
+def tree() -> Any:
+    """Clusters of several neurons, and the score over the number of clusters."""
+    x = five_clusters()
+    model = GaussianNeurons(30, random_state=SEED).partial_fit(x)
+    figure, (plane, score) = plt.subplots(
+        1, 2, figsize=(11, 4.8), layout="constrained", width_ratios=(1.25, 1)
+    )
+    scatter(plane, x, model)
+    own = dict(zip(model.cluster_numbers_, colours(), strict=False))
+    for center, width, cluster in zip(model.centers_, model.widths_, model.neuron_clusters_, strict=True):
+        colour = own.get(cluster, GREY)
+        plane.add_patch(
+            plt.Circle(center, np.sqrt(width), fill=False, edgecolor=colour, linewidth=1.3, zorder=3)
+        )
+        plane.plot(*center, "o", color=colour, markeredgecolor="white", markersize=4.5, zorder=4)
+    plane.set_title(f"{len(model.centers_)} neurons, {model.n_clusters_} clusters", fontsize=11)
+    plane.set_aspect("equal", adjustable="datalim")
+    plane.set(xticks=[], yticks=[])
+    plotting.cluster_counts(model, score)
+    score.set_title("score of each number of clusters", fontsize=11)
     return figure
 
 
+def scatter(axis: Any, x: np.ndarray, model: GaussianNeurons) -> None:
+    """Rows coloured by cluster; those of none are grey."""
+    label = model.predict(x)
+    axis.scatter(*x[label < 0].T, s=3, color=GREY, linewidths=0)
+    for colour, number in zip(colours(), model.cluster_numbers_, strict=False):
+        axis.scatter(*x[label == number].T, s=3, color=colour, linewidths=0)
+
+
+def colours() -> Iterator[Any]:
+    """Colours of clusters, the strong ones first."""
+    return cycle(COLOURS[::2] + COLOURS[1::2])
+
+
 def gallery() -> Any:
-    """Clusters found with the defaults."""
+    """Clusters found with the defaults, and with shape="any" for the shapes."""
     random = np.random.default_rng(SEED)
     ball = random.normal(size=(4000, 2))
     three = random.integers(3, size=4000)
@@ -100,23 +111,19 @@ def gallery() -> Any:
         "30 % noise": noisy,
         "one small cluster": rare,
         "one cluster": ball,
-        "elongated: split": long,
-        "moons: split": make_moons(4000, noise=0.06, random_state=SEED)[0],
-        "spirals: split": spiral,
+        "elongated": long,
+        'moons, shape="any"': make_moons(4000, noise=0.06, random_state=SEED)[0],
+        'spirals, shape="any"': spiral,
     }
     figure, axes = plt.subplots(2, 4, figsize=(13, 7), layout="constrained")
     for (name, x), axis in zip(sets.items(), axes.flat, strict=True):
-        model = GaussianNeurons(50, random_state=SEED).partial_fit(x)
-        label = model.predict(x)
-        colours = np.array([COLOURS[k % 20] for k in range(max(label.max() + 1, 1))])
-        axis.scatter(*x[label < 0].T, s=3, color=GREY, linewidths=0)
-        axis.scatter(*x[label >= 0].T, s=3, c=colours[label[label >= 0]], linewidths=0)
-        axis.scatter(
-            *model.cluster_centers_.T, s=40, marker="o", facecolor="white", edgecolor="black", zorder=3
-        )
+        shape = "any" if "any" in name else "compact"
+        model = GaussianNeurons(50, shape=shape, random_state=SEED).partial_fit(x)
+        scatter(axis, x, model)
         clusters = "1 cluster" if model.n_clusters_ == 1 else f"{model.n_clusters_} clusters"
         axis.set_title(f"{name}: {clusters}", fontsize=11)
-        axis.set(xticks=[], yticks=[], aspect="equal")
+        axis.set_aspect("equal", adjustable="datalim")
+        axis.set(xticks=[], yticks=[])
     return figure
 
 

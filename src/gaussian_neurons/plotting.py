@@ -1,4 +1,4 @@
-"""Plot neurons, filters and sweeps on given matplotlib axes."""
+"""Plot neurons, filters, sweeps and numbers of clusters on given matplotlib axes."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.colors import Colormap
     from matplotlib.image import AxesImage
+
+    from gaussian_neurons.estimator import GaussianNeurons
 
 Array = NDArray[Any]
 
@@ -161,6 +163,51 @@ def sweep_map(axes: "Axes", sweep: Sweep) -> "AxesImage":
     axes.tick_params(colors=INK, labelsize=8, length=0)
     axes.spines[:].set_visible(False)
     return image
+
+
+def cluster_counts(model: "GaussianNeurons", axes: "Axes | None" = None) -> "Axes":
+    """Plot the score of each number of clusters of a model with an automatic width; the largest decides.
+
+    A ring marks the number of clusters that the model has now.
+
+    Parameters
+    ----------
+    model : GaussianNeurons
+    axes : matplotlib axes, or None for the current ones
+
+    Returns
+    -------
+    Axes : those that were given, or the current ones
+    """
+    from matplotlib.ticker import MaxNLocator
+
+    if axes is None:
+        from matplotlib import pyplot
+
+        axes = pyplot.gca()
+    scores, chosen = model.cluster_counts_, model.n_clusters_
+    axes.axhline(0, color=MUTED, linewidth=0.8)
+    axes.plot(list(scores), list(scores.values()), color=MUTED_INK, marker=".", linewidth=1.2)
+    if chosen in scores:
+        place = (chosen, scores[chosen])
+        axes.scatter(*place, s=160, facecolors="none", edgecolors=LEARNED, linewidths=2, zorder=3)
+        axes.annotate(
+            str(chosen),
+            place,
+            xytext=(0, 11),
+            textcoords="offset points",
+            ha="center",
+            color=LEARNED,
+            weight="bold",
+        )
+    axes.set_xlabel("number of clusters", color=INK)
+    axes.set_ylabel("score", color=INK)
+    axes.margins(y=0.12)
+    axes.set_xlim(left=0)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.tick_params(colors=INK, labelsize=8)
+    return axes
 
 
 def _outline(axes: "Axes", cells: NDArray[np.bool_]) -> None:
