@@ -218,10 +218,16 @@ def write(runs: Sequence[Run]) -> None:
 # ---- tables -------------------------------------------------------------------------------------------
 
 
+def common_seeds(runs: Sequence[Run]) -> int:
+    """How many seeds all runs have; the tables use only these."""
+    return min(len(run.scores) for run in runs)
+
+
 def mean_of(runs: Sequence[Run], variant: str, family: str, half: str | None = None) -> float | None:
     """The mean index of a variant over the sets of a family, or a half of them; None without results."""
+    seeds = common_seeds(runs)
     found = [
-        fmean(run.scores)
+        fmean(run.scores[:seeds])
         for run in runs
         if (run.variant, run.family) == (variant, family) and half in (None, run.half)
     ]
@@ -273,7 +279,7 @@ there. Moving clusters are those of the section above.
 def document(runs: Sequence[Run]) -> str:
     """The section of docs/quality.md."""
     return DOCUMENT.format(
-        seeds=min(len(run.scores) for run in runs),
+        seeds=common_seeds(runs),
         table=markdown(rows(runs)),
         small=SMALL,
         times=PRESENTATIONS,

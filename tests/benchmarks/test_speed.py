@@ -212,11 +212,11 @@ def test_variants_share_a_sample_differently():
     assert reference_shares.shares(*given).sum() == pytest.approx(1)
 
 
-def test_mean_of_a_family_weighs_sets_equally():
+def test_mean_of_a_family_weighs_sets_equally_and_uses_common_seeds():
     runs = [
-        VariantRun("as it is", "a", "compact", "even", [1.0, 0.5], [1.0, 0.0]),
-        VariantRun("as it is", "b", "compact", "odd", [0.25], [0.0]),
-        VariantRun("K = 16", "a", "compact", "even", [0.0], [0.0]),
+        VariantRun("as it is", "a", "compact", "even", [1.0, 0.5, 0.0], [1.0, 0.0, 0.0]),
+        VariantRun("as it is", "b", "compact", "odd", [0.25, 0.25], [0.0, 0.0]),
+        VariantRun("K = 16", "a", "compact", "even", [0.0, 0.0], [0.0, 0.0]),
     ]
     assert mean_of(runs, "as it is", "compact") == 0.5
     assert mean_of(runs, "as it is", "compact", "odd") == 0.25
