@@ -18,7 +18,7 @@ from benchmarks.quality.systems import SYSTEMS, System, Task, ours
 from benchmarks.repulsion import EVERY, SETTINGS, Match, Run, Speed, match, run
 from benchmarks.repulsion import Results as RepulsionResults
 from benchmarks.variants import Run as VariantRun
-from benchmarks.variants import mean_of, patched, responses, run_set, winner_takes_all
+from benchmarks.variants import mean_of, patched, responses, run_set, standard_error, winner_takes_all
 from gaussian_neurons.clustering import tree
 from gaussian_neurons.datasets import ImageSet
 from gaussian_neurons.learning import reference_shares
@@ -221,6 +221,7 @@ def test_mean_of_a_family_weighs_sets_equally_and_uses_common_seeds():
     assert mean_of(runs, "as it is", "compact") == 0.5
     assert mean_of(runs, "as it is", "compact", "odd") == 0.25
     assert mean_of(runs, "as it is", "shapes") is None
+    assert standard_error(runs, "compact") == pytest.approx(0.125)  # of 0.625 and 0.375
 
 
 # ---- repulsion --------------------------------------------------------------------------------------
