@@ -59,7 +59,7 @@ $(NAMED): ; @:
 pictures: .venv/ready-dev  ## the pictures of docs/any-data.md
 	@$(BIN)/python -m benchmarks.pictures
 
-bench-quality: .venv-bench/ready  ## clusters found beside other libraries, and while they drift; OPTIONS='--only ours'
+bench-quality: .venv-bench/ready  ## clusters found beside other libraries, while they drift, and an ablation; OPTIONS='--only ours'
 	@.venv-bench/bin/python -m benchmarks.quality $(OPTIONS)
 
 bench-peers: .venv-peers/ready  ## what a sample costs beside other libraries, turn by turn; OPTIONS=--quick
