@@ -152,7 +152,7 @@ class Operations(RuleBasedStateMachine):
             model.move_neurons(index % len(model.centers_), centers=table(1, 2, seed), width=width)
 
     @precondition(_learned)
-    @rule(change=st.sampled_from([{"inhibition": 0.8}, {"learning_rate": 0.01}, {"repulsion_every": 2}]))
+    @rule(change=st.sampled_from([{"n_clusters": 3}, {"learning_rate": 0.01}, {"shape": "any"}]))
     def set_params(self, change: dict[str, Any]) -> None:
         for model in (self.model, self.twin):
             model.set_params(**change)

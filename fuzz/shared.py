@@ -70,6 +70,8 @@ PARAMETERS = st.builds(
             {"width": 0.3, "domain": (0.0, 3.0)},
             {"width": 0.3},
             {"width": 0.3, "init": "samples"},
+            {"width": 0.3, "inhibition": 1.0, "repulsion_every": 3},
+            {"shape": "any"},
             {},
             {"width": 0.3, "width_learning_rate": 0.01, "learning_rate": 0.02, "domain": (0.0, 3.0)},
             {"width_learning_rate": 0.01},
@@ -81,7 +83,7 @@ PARAMETERS = st.builds(
     ),
     st.integers(1, 6),
     SEEDS,
-    st.sampled_from([{}, {}, {}, {"inhibition": 1.0}, {"repulsion_every": 3}, {"backend": "reference"}]),
+    st.sampled_from([{}, {}, {}, {"learning_rate": 0.05}, {"n_clusters": 2}, {"backend": "reference"}]),
 )
 
 

@@ -194,7 +194,7 @@ def learning(
 
     def callback(model: Any, t: int) -> None:
         if acts and t >= rows // 2:
-            model.set_params(inhibition=0.9)
+            model.set_params(learning_rate=0.03)
 
     def stopping(model: Any, t: int) -> Any:
         callback(model, t)

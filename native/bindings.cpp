@@ -266,14 +266,14 @@ void bind_measuring(nb::module_& m) {
 
 std::tuple<std::vector<int64_t>, std::vector<int64_t>, std::vector<double>> merge_gaussians(
     const Matrix<const double>& centers, const Vector<const double>& variances,
-    const Vector<const double>& counts) {
+    const Vector<const double>& counts, double directions) {
     const Index k = centers.shape[0], D = centers.shape[1];
     require(k >= 1 && D >= 1, "centers must have at least one row and one column");
     require(variances.shape[0] == k && counts.shape[0] == k, "variances and counts must be (k,)");
     for (Index i = 0; i < k; ++i)
         require(variances.data[i] > 0 && counts.data[i] > 0, "variances and counts must be positive");
     nb::gil_scoped_release released;
-    Merges found = Merging(k, D, centers.data, variances.data, counts.data).run();
+    Merges found = Merging(k, D, centers.data, variances.data, counts.data, directions).run();
     return {found.first, found.second, found.cost};
 }
 
@@ -383,7 +383,8 @@ NB_MODULE(_core, m) {
     bind_learning<double>(m);
     bind_measuring<float>(m);
     bind_measuring<double>(m);
-    m.def("merge_gaussians", &merge_gaussians, nb::arg("centers"), nb::arg("variances"), nb::arg("counts"));
+    m.def("merge_gaussians", &merge_gaussians, nb::arg("centers"), nb::arg("variances"), nb::arg("counts"),
+          nb::arg("directions"));
     m.def("tridiagonal", &reduce_to_tridiagonal, nb::arg("matrix"), nb::arg("diagonal"), nb::arg("off_diagonal"));
     bind_samplers(m);
     m.def("available", &available);

@@ -36,6 +36,7 @@ struct SingleOf {
     static constexpr Index lanes = Bytes / sizeof(float);
 
     static constexpr float lowest = -87.0f;  // exp of smaller numbers is 0
+    static constexpr float largest = __FLT_MAX__;
     static constexpr float round_to_integer = 0x1.8p23f;
     static constexpr int mantissa_bits = 23;
     static constexpr float ln2_high = 0.693359375f, ln2_low = -2.12194440e-4f;
@@ -57,6 +58,7 @@ struct DoubleOf {
     static constexpr Index lanes = Bytes / sizeof(double);
 
     static constexpr double lowest = -708.0;
+    static constexpr double largest = __DBL_MAX__;
     static constexpr double round_to_integer = 0x1.8p52;
     static constexpr int mantissa_bits = 52;
     static constexpr double ln2_high = 0x1.62e42feep-1, ln2_low = 0x1.a39ef35793c76p-33;

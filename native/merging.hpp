@@ -43,12 +43,13 @@ inline double log_determinant(Index n, double* matrix) {
 class Merging {
   public:
     // centers: (k, D). variances: (k,), the same in all directions. counts: (k,), samples of each Gaussian.
-    Merging(Index k, Index D, const double* centers, const double* variances, const double* counts)
+    // directions: how many of the D directions the parameters of a group are counted for.
+    Merging(Index k, Index D, const double* centers, const double* variances, const double* counts, double directions)
         : k(k), D(D), centers(centers), variances(variances), counts(counts), products(k * k), middle(D),
           members(k), count(counts, counts + k), value(k), costs(k * k), matrix(std::min(k, D) * std::min(k, D)) {
         double all = 0;
         for (Index i = 0; i < k; ++i) all += count[i];
-        parameters = 0.5 * (2 * double(D) + 1) * std::log(all);
+        parameters = 0.5 * (2 * directions + 1) * std::log(all);
         for (Index d = 0; d < D; ++d)
             for (Index i = 0; i < k; ++i) middle[d] += centers[i * D + d] / double(k);
         for (Index i = 0; i < k && D > 1; ++i)

@@ -37,7 +37,7 @@ void learn_shares(Index K, Index D, Index n, double rate, double least_width, co
         for (Index i = 0; i < lanes; ++i) center[d * lanes + i] = i < K ? centers[i * D + d] : 0;
     for (Index i = 0; i < K; ++i) renew(i);
     for (Index i = K; i < lanes; ++i) inverse[i] = 0, offset[i] = T(__builtin_inf());
-    const T two_over_D = T(2) / T(D);
+    const T two_over_D = T(2) / T(D), farthest = S::largest / 4;
 
     for (Index t = 0; t < n; ++t, samples += D) {
         auto best = splat<S>(T(-__builtin_inf()));
@@ -54,6 +54,7 @@ void learn_shares(Index K, Index D, Index n, double rate, double least_width, co
         }
         T most = best[0];
         for (Index l = 1; l < L; ++l) most = best[l] > most ? best[l] : most;
+        if (!(most > -__builtin_inf())) continue;  // squared distances overflow: out of reach of all neurons
         typename S::vector sums = {};
         for (Index lane = 0; lane < lanes; lane += L) {
             const auto relative = exp_of_negative<S>(load<S>(share + lane) - most);
@@ -64,7 +65,7 @@ void learn_shares(Index K, Index D, Index n, double rate, double least_width, co
         for (Index l = 0; l < L; ++l) total += sums[l];
         const T least = T(least_share) * total;
         for (Index i = 0; i < K; ++i) {
-            if (share[i] < least) continue;
+            if (share[i] < least || !(distance[i] < farthest)) continue;
             const double part = double(share[i]) / double(total);
             totals[i] += part;
             const double own_rate = 1 / (1 + totals[i]);

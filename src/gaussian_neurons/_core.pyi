@@ -39,7 +39,10 @@ def strongest(
     log_response: NDArray[Any],
 ) -> tuple[int, int]: ...
 def merge_gaussians(
-    centers: NDArray[np.float64], variances: NDArray[np.float64], counts: NDArray[np.float64]
+    centers: NDArray[np.float64],
+    variances: NDArray[np.float64],
+    counts: NDArray[np.float64],
+    directions: float,
 ) -> tuple[list[int], list[int], list[float]]: ...
 def tridiagonal(
     matrix: NDArray[np.float64], diagonal: NDArray[np.float64], off_diagonal: NDArray[np.float64]

@@ -113,7 +113,8 @@ class GaussianNeurons(
         With an automatic width, what a cluster is: one Gaussian, or any chain of neurons that respond to the
         same samples, such as a ring.
     n_clusters : int or "auto", default="auto"
-        With an automatic width, how many clusters there are, if you know.
+        With an automatic width, how many clusters there are, if you know. With a given one, `shape` and
+        `n_clusters` have no effect: each learned neuron is a cluster.
 
     Attributes
     ----------
@@ -733,8 +734,8 @@ class GaussianNeurons(
         network = self._network
         if not network.shared:
             raise AttributeError(
-                "there is a tree of clusters only with width='auto': with a given width each learned neuron is "
-                "a cluster."
+                "there is a tree of clusters only with width='auto': with a given width each learned neuron "
+                "is a cluster."
             )
         look = network.look
         given = self._settings(look.recent.n_features)

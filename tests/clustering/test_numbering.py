@@ -24,11 +24,10 @@ def reported(clusters: Clusters, neurons: Neurons, recent) -> Clusters:
     return clusters.reported(clusters.found(neurons), neurons.seen, recent)
 
 
-def after(clusters: Clusters, group, share=None, neurons: Neurons | None = None) -> Clusters:
-    """The same layer with other groups of its neurons."""
-    neurons = line() if neurons is None else neurons
+def after(clusters: Clusters, group, share=None) -> Clusters:
+    """Other groups of the same neurons."""
     weights = np.full(len(group), 1 / len(group)) if share is None else np.array(share)
-    return clusters.renewed(0, np.array(group), weights, neurons, neurons, neurons.centers)
+    return clusters.renewed(np.array(group), weights)
 
 
 @pytest.fixture
@@ -85,44 +84,15 @@ def test_a_cluster_of_neurons_without_a_cluster_is_new():
 
 def test_a_cluster_with_a_small_overlap_is_new():
     """They share 0.1, and each has 0.4 alone: less than half of either."""
-    neurons = Neurons.at(np.arange(3.0)[:, None], 1.0)
-    one = after(Clusters.none(3), [0, 0, -1], [0.4, 0.1, 0.4], neurons)
-    other = after(one, [-1, 0, 0], [0.4, 0.1, 0.4], neurons)
+    one = after(Clusters.none(3), [0, 0, -1], [0.4, 0.1, 0.4])
+    other = after(one, [-1, 0, 0], [0.4, 0.1, 0.4])
     assert other.number.tolist() == [-1, 1, 1]
-    half = after(one, [-1, 0, 0], [0.1, 0.1, 0.4], neurons)
+    half = after(one, [-1, 0, 0], [0.1, 0.1, 0.4])
     assert half.number.tolist() == [-1, 0, 0]
 
 
 def test_neurons_that_win_nothing_keep_their_numbers(three):
     assert after(three, [2, 2, 1, 1, 0, 0], share=np.zeros(6)).number.tolist() == [0, 0, 1, 1, 2, 2]
-
-
-def test_another_layer_gets_the_numbers_of_the_samples_that_its_neurons_win(three):
-    """A wide layer with one neuron for each cluster, in another order, and one that belongs to none."""
-    wide = Neurons.at([[20.5], [0.5], [500.0], [10.5]], 50.0)
-    recent = np.random.default_rng(0).normal(LINE[np.arange(300) % 6], 0.1)
-    renewed = three.renewed(2, np.array([0, 1, -1, 2]), np.array([0.3, 0.3, 0.0, 0.3]), line(), wide, recent)
-    assert renewed.number.tolist() == [2, 0, -1, 1]
-    assert (renewed.layer, renewed.given) == (2, 3)
-
-
-def test_a_cluster_of_another_layer_only_is_new(three):
-    fine = Neurons.at([[0.0], [1.0], [10.5], [20.5]], 0.1)
-    recent = np.repeat(LINE, [20, 10, 10, 10, 10, 10], axis=0)
-    group = np.arange(4)
-    renewed = three.renewed(1, group, np.full(4, 0.25), line(), fine, recent)
-    assert renewed.number.tolist() == [0, 3, 1, 2]
-
-
-def test_a_layer_without_clusters_retires_all_numbers(three):
-    other = Neurons.at(LINE, 2.0)
-    nothing = three.renewed(1, np.full(6, -1), np.zeros(6), line(), other, LINE)
-    assert nothing.number.tolist() == [-1] * 6
-    again = nothing.renewed(0, three.number, np.full(6, 1 / 6), other, line(), LINE)
-    assert again.number.tolist() == [3, 3, 4, 4, 5, 5]
-
-
-# ---- centers ----------------------------------------------------------------------------------------
 
 
 def test_without_samples_the_center_is_that_of_the_first_neuron():
@@ -159,16 +129,10 @@ def test_centers_without_clusters_or_samples():
 # ---- other neurons ----------------------------------------------------------------------------------
 
 
-def test_the_first_neuron_of_each_cluster_keeps_its_number(three):
+def test_exchanged_neurons_keep_their_numbers(three):
     other = three.of_neurons(np.array([5, 3, 2, 0, -1]))
-    assert other.number.tolist() == [2, 1, -1, 0, -1]
+    assert other.number.tolist() == [2, 1, 1, 0, -1]
     assert other.given == 3
-
-
-def test_exchanged_neurons_are_clusters_of_one_neuron(three):
-    same = three.of_neurons(np.arange(6))
-    assert same.number.tolist() == [0, -1, 1, -1, 2, -1]
-    np.testing.assert_array_equal(same.found(line()).centers, LINE[::2])
 
 
 # ---- events -----------------------------------------------------------------------------------------
@@ -185,11 +149,11 @@ def test_each_birth_move_and_retirement_is_one_event(three):
     np.testing.assert_array_equal([event.center for event in first.events], LINE[::2])
     assert facts_of(reported(first, line(2000), recent)) == facts_of(first)
     moved = shifted(line(3000), slice(2, 4), 5.0)
-    second = reported(after(first, [0, 0, 1, 1, -1, -1], neurons=moved), moved, recent)
+    second = reported(after(first, [0, 0, 1, 1, -1, -1]), moved, recent)
     assert facts_of(second)[3:] == [(3000, "retired", 2), (3000, "moved", 1)]
     assert second.events[-2].center.tolist() == [20.0]
     assert second.events[-1].center.tolist() == [15.0]
-    third = reported(after(second, [0, 0, 1, 1, 2, 2], neurons=moved), moved, recent)
+    third = reported(after(second, [0, 0, 1, 1, 2, 2]), moved, recent)
     assert facts_of(third)[5:] == [(3000, "born", 3)]
 
 
@@ -251,19 +215,6 @@ def test_a_cluster_at_the_place_of_a_retired_one_gets_its_number(three):
     assert facts_of(reported(again, line(3000), recent))[-1] == (3000, "born", 1)
     elsewhere = shifted(line(3000), slice(2, 4), 300.0)
     assert new.returned(new.found(elsewhere), recent).number.tolist() == [0, 0, 3, 3, 2, 2]
-
-
-def test_a_neuron_that_was_just_placed_has_no_number(three):
-    neurons = line(5000).with_rows([2, 3], born=5000)
-    assert after(three, [0, 0, 1, 1, 2, 2], neurons=neurons).number.tolist() == [0, 0, 3, 3, 2, 2]
-
-
-def test_a_cluster_of_another_layer_far_from_all_old_ones_is_new():
-    old, now = Neurons.at([[0.0], [50.0]], 1.0), Neurons.at([[0.0], [90.0]], 4.0)
-    recent = np.random.default_rng(0).normal([[0.0], [90.0]] * 500, 0.1)
-    both = np.array([0.5, 0.5])
-    renewed = Clusters(np.array([0, 1]), given=2).renewed(1, np.array([0, 1]), both, old, now, recent)
-    assert renewed.number.tolist() == [0, 2]
 
 
 def test_the_text_of_an_event():

@@ -150,12 +150,6 @@ def test_cutting_the_stream_of_a_model_changes_nothing(cut):
     assert parts.centers_.tobytes() == whole.centers_.tobytes()
 
 
-@pytest.mark.parametrize("cut", [1, 1000, 2501])
-def test_cutting_the_stream_of_several_layers_changes_nothing(cut):
-    whole, parts = (GaussianNeurons(8, repulsion_every=3, random_state=0) for _ in range(2))
-    assert same(parts.partial_fit(X[:cut]).partial_fit(X[cut:4000]), whole.partial_fit(X[:4000]))
-
-
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_neurons_at_one_place_stay_together(instruction_set, dtype):
     start, x, rule, _ = problem()
@@ -180,13 +174,9 @@ def test_with_small_steps_it_approaches_the_exact_rule():
 # ---- the setting ------------------------------------------------------------------------------------
 
 
-def test_it_applies_to_every_layer_of_an_automatic_width():
-    exact, seldom = (
-        GaussianNeurons(8, repulsion_every=r, random_state=0).partial_fit(X[:2000])._state.network.layers
-        for r in (1, 4)
-    )
-    for one, other in zip(exact, seldom, strict=True):
-        assert (one.neurons.centers != other.neurons.centers).any()
+def test_it_needs_a_width():
+    with pytest.raises(ValueError, match="repulsion_every=4 needs a width"):
+        GaussianNeurons(8, repulsion_every=4).partial_fit(X[:2000])
 
 
 def test_a_model_learns_what_the_core_learns():
@@ -217,10 +207,9 @@ def test_figures_can_be_run_with_it_and_their_results_record_it():
 # ---- files ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("width", [0.01, "auto"])
 @pytest.mark.parametrize("n", [500, 2500])  # before and after the first data is complete
-def test_a_loaded_model_learns_on_to_the_same_bits(tmp_path, width, n):
-    model = model_of(width=width, repulsion_every=np.int64(7)).partial_fit(X[:n])
+def test_a_loaded_model_learns_on_to_the_same_bits(tmp_path, n):
+    model = model_of(repulsion_every=np.int64(7)).partial_fit(X[:n])
     model.save(tmp_path / "model")
     loaded = GaussianNeurons.load(tmp_path / "model")
     assert loaded.repulsion_every == 7

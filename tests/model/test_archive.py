@@ -137,10 +137,10 @@ def test_a_full_disk_leaves_the_old_file_whole(saved, monkeypatch):
 def test_the_file_is_plain_safetensors_with_its_format(saved):
     model, path = saved
     with safe_open(path, framework="np") as file:
-        np.testing.assert_array_equal(file.get_tensor("layer0.centers"), model.centers_)
+        np.testing.assert_array_equal(file.get_tensor("neurons.centers"), model.centers_)
         metadata = file.metadata()
     assert metadata["format"] == "gaussian-neurons"
-    assert metadata["format_version"] == "4"
+    assert metadata["format_version"] == "5"
     assert json.loads(metadata["facts"])["parameters"]["n_neurons"] == 6
 
 

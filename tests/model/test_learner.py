@@ -59,7 +59,7 @@ def test_parameters_changed_before_the_first_data_is_complete_count():
     X = blobs(200)
     model = GaussianNeurons(6, random_state=0).partial_fit(X)
     before = model.centers_
-    model.set_params(inhibition=0.1)
+    model.set_params(learning_rate=0.5)
     assert (model.centers_ != before).any()
 
 

@@ -9,7 +9,7 @@ from gaussian_neurons import GaussianNeurons
 from gaussian_neurons.clustering.numbering import OUTLIER
 from gaussian_neurons.model import model_file
 from gaussian_neurons.model import recent as recent_module
-from gaussian_neurons.model.timetable import last_early_look, last_look, next_ladder_review, next_review
+from gaussian_neurons.model.timetable import last_early_look, last_look, next_review, next_sharing_review
 from tests.runs import same
 
 WINDOW = 60
@@ -60,7 +60,7 @@ def last_decision(t: int, width) -> int:
     """The sample number of the last look or review, if t samples were received."""
     if width == "auto" and t < WINDOW:
         return last_early_look(t)
-    following = next_ladder_review if width == "auto" else next_review
+    following = next_sharing_review if width == "auto" else next_review
     return max(last_look(t), *(seen for seen in range(1, t + 1) if following(seen - 1, WINDOW) == seen), 0)
 
 
@@ -76,7 +76,7 @@ def test_a_look_is_at_most_a_tenth_of_the_stream_and_a_thousand_samples_old(seen
 
 @given(st.integers(0, 10**9), st.integers(100, 1000))
 def test_the_next_review_is_a_fixed_number_after_now(seen, window):
-    for following in (next_review, next_ladder_review):
+    for following in (next_review, next_sharing_review):
         review = following(seen, window)
         assert review > seen
         assert following(review - 1, window) == review
@@ -166,7 +166,8 @@ def means_of_clusters(model: GaussianNeurons) -> np.ndarray:
     rows, mine = model.recent_samples_, model.neuron_clusters_ >= 0
     centers, widths, number = model.centers_[mine], model.widths_[mine], model.neuron_clusters_[mine]
     scores = -((rows[:, None] - centers) ** 2).sum(axis=2) / widths
-    winner, score = number[scores.argmax(axis=1)], scores.max(axis=1)
+    best = (scores - rows.shape[1] / 2 * np.log(widths)).argmax(axis=1)  # the largest share
+    winner, score = number[best], scores[np.arange(len(rows)), best]
     found = []
     for cluster in model.cluster_numbers_:
         won = winner == cluster

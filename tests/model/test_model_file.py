@@ -90,13 +90,6 @@ def test_every_answer_comes_back(tmp_path, parameters, n):
     assert loaded.cost(X[:50]) == model.cost(X[:50])
 
 
-def test_the_silhouette_without_structure_comes_back(tmp_path):
-    model = GaussianNeurons(8, random_state=0).partial_fit(np.random.default_rng(0).normal(size=(1100, 2)))
-    model.save(tmp_path / "model")
-    assert model._state.network.cloud is not None
-    assert GaussianNeurons.load(tmp_path / "model")._state.network.cloud == model._state.network.cloud
-
-
 def working_models():
     """Models of many kinds, each with the rows that it can learn on from."""
     random = np.random.default_rng(0)
@@ -176,16 +169,16 @@ def test_a_parameter_that_cannot_be_stored_is_named_and_the_old_file_stays(tmp_p
 
 @pytest.fixture(scope="module")
 def contents(tmp_path_factory):
-    """Arrays and facts of a model of several widths and of one with a single width."""
-    several = GaussianNeurons(20, random_state=0).partial_fit(X)
+    """Arrays and facts of a model with an automatic width and of one with a given width."""
+    automatic = GaussianNeurons(20, random_state=0).partial_fit(X)
     single = GaussianNeurons(6, width=0.02, domain=(0, 1), random_state=0).partial_fit(X[:2000])
     path = tmp_path_factory.mktemp("models") / "model"
     found = {}
-    for name, model in (("several", several), ("single", single)):
+    for name, model in (("automatic", automatic), ("single", single)):
         model.save(path)
         found[name] = archive.read(path)
-    assert len(found["several"][1]["layers"]) > 3
-    assert len(found["several"][1]["clusters"]["events"]) >= 5
+    assert found["automatic"][1]["shared"]
+    assert len(found["automatic"][1]["clusters"]["events"]) >= 5
     return found
 
 
@@ -221,8 +214,7 @@ def put(name, value):
 def seen(facts, count):
     """Set the number of samples seen, consistently."""
     facts["received"] = count
-    for layer in facts["layers"]:
-        layer["seen"] = count
+    facts["layer"]["seen"] = count
 
 
 def element(index, value):
@@ -233,11 +225,9 @@ def element(index, value):
     return change
 
 
-def fewer_neurons(layer, count):
-    names = ("centers", "widths", "start", "start_widths", "held", "won", "looked", "born")
-
+def fewer_neurons(count):
     def forge(arrays, facts):
-        arrays |= {f"{layer}.{name}": arrays[f"{layer}.{name}"][:count] for name in names}
+        arrays |= {name: arrays[name][:count] for name in arrays if name.startswith("neurons.")}
 
     return forge
 
@@ -264,7 +254,7 @@ FORGED = {
     "a learning rate that is a word": fact("parameters", "learning_rate", value="fast"),
     "an empty domain": fact("parameters", "domain", value=[1, 0]),
     "a domain of other columns": fact("parameters", "domain", value=[[0, 0, 0], 1]),
-    "an init of other columns": fact("parameters", "init", value={"array": "layer0.widths"}),
+    "an init of other columns": fact("parameters", "init", value={"array": "neurons.widths"}),
     "few names of columns": fact("feature_names", value=["x"]),
     "names of columns that are numbers": fact("feature_names", value=[1, 2]),
     "labels that are fractions": put("labels", np.zeros(5)),
@@ -275,23 +265,22 @@ FORGED = {
     "recent widths that are infinite": array("recent_widths", lambda values: np.full_like(values, np.inf)),
     "few recent samples": array("recent", lambda values: values[:10]),
     "recent samples that are NaN": array("recent", lambda values: values * np.nan),
-    "no starting centers": lambda arrays, facts: arrays.pop("layer0.start"),
-    "centers that are NaN": array("layer0.centers", lambda values: values * np.nan),
-    "a negative width": array("layer0.widths", lambda values: -values),
-    "fewer widths": array("layer0.widths", lambda values: values[:2]),
-    "no neurons": fewer_neurons("layer0", 0),
-    "fewer held centers": array("layer0.held", lambda values: values[:1]),
-    "births that are fractions": array("layer0.born", lambda values: values.astype(float)),
-    "a birth after the last sample": array("layer0.born", element(0, 2001)),
-    "a birth before the first sample": array("layer0.born", element(0, -1)),
-    "wins that are fractions": array("layer0.won", lambda values: values.astype(float)),
-    "a negative number of wins": array("layer0.won", element(0, -1)),
-    "more wins than samples": array("layer0.won", element(0, 3001)),
-    "more samples in reviews than in the stream": array("layer0.looked", element(0, 3001)),
-    "held centers that are infinite": array("layer0.held", lambda values: np.full_like(values, np.inf)),
+    "no starting centers": lambda arrays, facts: arrays.pop("neurons.start"),
+    "centers that are NaN": array("neurons.centers", lambda values: values * np.nan),
+    "a negative width": array("neurons.widths", lambda values: -values),
+    "fewer widths": array("neurons.widths", lambda values: values[:2]),
+    "no neurons": fewer_neurons(0),
+    "fewer held centers": array("neurons.held", lambda values: values[:1]),
+    "births that are fractions": array("neurons.born", lambda values: values.astype(float)),
+    "a birth after the last sample": array("neurons.born", element(0, 2001)),
+    "a birth before the first sample": array("neurons.born", element(0, -1)),
+    "wins that are fractions": array("neurons.won", lambda values: values.astype(float)),
+    "a negative number of wins": array("neurons.won", element(0, -1)),
+    "more wins than samples": array("neurons.won", element(0, 3001)),
+    "more samples in reviews than in the stream": array("neurons.looked", element(0, 3001)),
+    "held centers that are infinite": array("neurons.held", lambda values: np.full_like(values, np.inf)),
     "a domain that is NaN": array("low", lambda values: values * np.nan),
     "a domain whose ends are exchanged": array("low", lambda values: values + 5),
-    "a silhouette above 1": fact("cloud", value=1e9),
     "numbers of clusters without end": fact("clusters", "given", value=2**63),
     "an event after the last sample": fact("clusters", "events", 0, 0, value=2001),
     "an event before the first sample": fact("clusters", "events", 0, 0, value=-1),
@@ -308,12 +297,10 @@ FORGED = {
     "scores that are integers": array("look.scores", lambda values: values.astype(np.int64)),
     "scores that are NaN": array("look.scores", lambda values: values * np.nan),
     "more scores than samples": array("look.scores", lambda values: np.zeros(1001)),
-    "another number of samples seen": fact("layers", 0, "seen", value=1999),
-    "samples seen that are a word": fact("layers", 0, "seen", value="many"),
-    "a negative learning rate": fact("layers", 0, "learning_rate", value=-1.0),
-    "a negative inhibition": fact("layers", 0, "inhibition", value=-1.0),
-    "a layer that answers but does not exist": fact("clusters", "layer", value=5),
-    "a layer of a negative index": fact("clusters", "layer", value=-1),
+    "another number of samples seen": fact("layer", "seen", value=1999),
+    "samples seen that are a word": fact("layer", "seen", value="many"),
+    "a negative learning rate": fact("layer", "learning_rate", value=-1.0),
+    "a negative inhibition": fact("layer", "inhibition", value=-1.0),
     "fewer cluster numbers given than used": fact("clusters", "given", value=1),
     "an event of an unknown kind": fact("clusters", "events", 0, 1, value="burst"),
     "events without centers": array("clusters.events", lambda values: values[:-1]),
@@ -324,7 +311,6 @@ FORGED = {
     "cluster numbers that are fractions": array("clusters.number", lambda values: values.astype(float)),
     "a cluster number below -1": array("clusters.number", element(0, -7)),
     "no noted events": lambda arrays, facts: facts["clusters"].pop("noted"),
-    "a silhouette that is a word": fact("cloud", value="high"),
     "no last look": lambda arrays, facts: arrays.pop("look.learned"),
     "a last look of fewer neurons": array("look.learned", lambda values: values[:-1]),
     "a last look with clusters that are NaN": array("look.cluster_centers", lambda values: values * np.nan),
@@ -332,12 +318,13 @@ FORGED = {
     "a last look with numbers that are fractions": array("look.number", lambda values: values.astype(float)),
     "scores in two dimensions": array("look.scores", lambda values: values[None]),
 }
-FORGED_LADDERS = {
-    "several layers but one width": fact("is_ladder", value=False),
-    "a layer that is missing": lambda arrays, facts: arrays.pop("layer2.centers"),
-    "a layer with another number of samples": fact("layers", 3, "seen", value=4499),
-    "a layer with a negative width": array("layer1.widths", element(0, -1.0)),
-    "a layer with fewer neurons": fewer_neurons("layer1", -1),
+FORGED_SHARES = {
+    "shares that are whole numbers": array("neurons.total", lambda values: values.astype(int)),
+    "a negative share": array("neurons.total", element(0, -1.0)),
+    "more shares than samples": array("neurons.total", element(0, 1e9)),
+    "shares that are NaN": array("neurons.total", element(0, np.nan)),
+    "no shares": lambda arrays, facts: arrays.pop("neurons.total"),
+    "another number of neurons": fewer_neurons(-1),
 }
 
 
@@ -345,7 +332,7 @@ FORGED_LADDERS = {
     ("model", "forge"),
     [
         *(pytest.param("single", forge, id=name) for name, forge in FORGED.items()),
-        *(pytest.param("several", forge, id=name) for name, forge in FORGED_LADDERS.items()),
+        *(pytest.param("automatic", forge, id=name) for name, forge in FORGED_SHARES.items()),
     ],
 )
 def test_a_forged_model_is_refused(contents, tmp_path, model, forge):

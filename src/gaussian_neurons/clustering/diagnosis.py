@@ -46,9 +46,7 @@ class Diagnosis:
         return [(int(i), int(self.twin_of[i])) for i in np.flatnonzero(self.twin_of >= 0)]
 
 
-def diagnose(
-    neurons: Neurons, recent: Array, low: Array, high: Array, shared: bool = False
-) -> Diagnosis:
+def diagnose(neurons: Neurons, recent: Array, low: Array, high: Array, shared: bool = False) -> Diagnosis:
     """Tell which neurons learned, from the neurons and the most recent samples.
 
     Parameters

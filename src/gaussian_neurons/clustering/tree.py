@@ -22,18 +22,20 @@ SHAPES = ("compact", "any")
 SOFTNESS = 4.0  # clusters of any shape: log-responses are divided by this before neurons are compared
 LEAST_PART = 0.04  # ... and a cluster has at least this part of the samples, or that of two neurons if K > 50
 REPRESENTED = 100  # samples that a neuron represents: at the rate 0.02, about its last 2 / 0.02
+AXES = 4.0  # directions that count for the parameters of a cluster, for each axis of the centers
 TINY = 1e-12  # the least overlap of two neurons
 
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """Neurons that win samples, connected by edges. Without some of the edges, connected ones are a cluster."""
+    """Neurons that win samples, connected by edges. Without some of them, connected neurons are a cluster."""
 
     used: Labels  # (k,) the neurons that win samples
     edges: Labels  # (k - 1, 2) indices into `used`, in the order in which they connect groups
     heights: Array  # (k - 1,) how far apart the two groups of an edge are
     cuts: Labels  # (m,) edges in the order in which they are removed: the first n - 1 give n clusters
     scores: Array  # (m + 1,) of 1, 2, ..., m + 1 clusters: the larger, the better
+    compact: bool  # groups are Gaussians, or of any shape
 
     @property
     def best(self) -> int:
@@ -108,17 +110,36 @@ def _compact(neurons: Neurons, used: Labels, counts: Array) -> Tree:
     """Merge the two Gaussians whose union loses least of the log-evidence, again and again [24]."""
     centers = neurons.centers[used].astype(np.float64)
     variances = neurons.widths[used].astype(np.float64) / 2
-    first, second, costs = _core.merge_gaussians(centers, variances, counts)
+    directions = _directions(centers, counts)
+    first, second, costs = _core.merge_gaussians(centers, variances, counts, directions)
     edges = np.array([first, second], np.int64).T.reshape(-1, 2)
     heights = np.array(costs)
-    return Tree(used, edges, heights, np.arange(len(edges))[::-1], np.append(0.0, np.cumsum(heights[::-1])))
+    return Tree(
+        used, edges, heights, np.arange(len(edges))[::-1], np.append(0.0, np.cumsum(heights[::-1])), True
+    )
+
+
+def _directions(centers: Array, counts: Array) -> float:
+    """How many directions count for the parameters of a cluster: D, or fewer if centers differ in few.
+
+    The participation ratio (sum of the variances)^2 / sum of their squares, along the principal axes of the
+    centers, is the number of axes if they are equal; four times that is the limit.
+    """
+    part = counts / counts.sum()
+    centered = (centers - np.einsum("i,id->d", part, centers)) * np.sqrt(part)[:, None]
+    largest = np.abs(centered).max(initial=0.0)  # squares could overflow
+    if largest == 0:
+        return float(centers.shape[1])
+    products = np.einsum("id,jd->ij", centered / largest, centered / largest)
+    ratio = np.trace(products) ** 2 / (products**2).sum()
+    return float(min(centers.shape[1], AXES * ratio))
 
 
 def _any(neurons: Neurons, used: Labels, counts: Labels, rows: Array) -> Tree:
     """Connect each neuron with those that respond to the same samples: a minimum spanning tree.
 
-    The distance of two neurons is minus the logarithm of the overlap of their softened shares. Only edges that
-    separate two large groups count; the largest gap between their heights decides the number of clusters.
+    The distance of two neurons is minus the logarithm of the overlap of their softened shares. Only edges
+    between two large groups count; the largest gap between their heights decides the number of clusters.
     """
     distances = -np.log(np.maximum(_overlaps(neurons, used, rows), TINY))
     edges, heights = _spanning_tree(distances)
@@ -133,7 +154,7 @@ def _any(neurons: Neurons, used: Labels, counts: Labels, rows: Array) -> Tree:
     cuts = np.flatnonzero(large)[::-1]
     gaps = heights[cuts] - np.append(heights[cuts[1:]], 0.0)
     gaps[-1:] *= len(gaps) == 1  # below the last one there is no other to compare with
-    return Tree(used, edges, heights, cuts, np.append(0.0, gaps))
+    return Tree(used, edges, heights, cuts, np.append(0.0, gaps), False)
 
 
 def _overlaps(neurons: Neurons, used: Labels, rows: Array) -> Array:
@@ -178,7 +199,9 @@ def groups_of(tree: Tree, neurons: Neurons, recent: Array, count: int | None) ->
     winner = strongest(recent, neurons.centers[tree.used], neurons.widths[tree.used], shared=True)[0]
     label = found[winner]
     share = np.bincount(label, minlength=found.max() + 1) / len(recent)
-    dropped = (share < least_share(neurons, recent)) | _is_noise(recent.astype(np.float64), label, len(share))
+    dropped = share < least_share(neurons, recent)
+    if tree.compact:
+        dropped |= _is_noise(recent.astype(np.float64), label, len(share))
     dropped[share.argmax()] = False
     return np.where((group >= 0) & ~dropped[group], group, -1)
 
@@ -186,12 +209,14 @@ def groups_of(tree: Tree, neurons: Neurons, recent: Array, count: int | None) ->
 def _is_noise(rows: Array, label: Labels, count: int) -> NDArray[np.bool_]:
     """Which groups are no denser, in any column, than rows that are spread evenly over the box of all rows.
 
-    A normal distribution is denser than an even one on an interval if its variance is below the squared length
-    of the interval / (2 pi e).
+    A normal distribution is denser than an even one on an interval if its variance is below the squared
+    length of the interval / (2 pi e).
     """
-    box = np.ptp(rows, axis=0)
+    with np.errstate(over="ignore"):
+        box = np.ptp(rows, axis=0)
+    varies = (box > 0) & np.isfinite(box)
     noise = np.zeros(count, bool)
-    for group in range(count):
-        spread = rows[label == group].std(axis=0) if (label == group).any() else np.zeros_like(box)
-        noise[group] = bool((spread[box > 0] >= box[box > 0] / np.sqrt(2 * np.pi * np.e)).all())
+    for group in np.unique(label) if varies.any() else ():
+        spread = (rows[label == group][:, varies] / box[varies]).std(axis=0)
+        noise[group] = bool((spread >= 1 / np.sqrt(2 * np.pi * np.e)).all())
     return noise

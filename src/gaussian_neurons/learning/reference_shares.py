@@ -26,7 +26,10 @@ def shares(x: Array, centers: Array, widths: Array) -> Array:
     >>> shares(np.zeros(1), np.zeros((2, 1)), np.array([1.0, 4.0]))
     array([0.66666667, 0.33333333])
     """
-    log_density = -((x - centers) ** 2).sum(axis=1) / widths - len(x) / 2 * np.log(widths)
+    with np.errstate(over="ignore"):
+        log_density = -((x - centers) ** 2).sum(axis=1) / widths - len(x) / 2 * np.log(widths)
+    if log_density.max() == -np.inf:  # squared distances overflow: out of reach of all neurons
+        return np.zeros(len(centers))
     density = np.exp(log_density - log_density.max())
     share: Array = np.where(density < LEAST_SHARE * density.sum(), 0.0, density / density.sum())
     return share
@@ -55,11 +58,14 @@ def learn(
     (array([[1.]]), array([2.5]), array([1.]))
     """
     for x in samples:
-        share = shares(x, centers, widths)
+        difference = x - centers
+        with np.errstate(over="ignore"):
+            squared = (difference**2).sum(axis=1)
+        within = squared < np.finfo(np.float64).max / 4  # otherwise a width could overflow
+        share = np.where(within, shares(x, centers, widths), 0.0)
         totals = totals + share
         step = share * np.maximum(rule.rate, 1 / (1 + totals))
-        difference = x - centers
-        own_width = 2 / len(x) * (difference**2).sum(axis=1)
+        own_width = 2 / len(x) * np.where(within, squared, 0.0)
         widths = np.where(
             share > 0, np.maximum(widths + step * ((1 - step) * own_width - widths), rule.least_width), widths
         )

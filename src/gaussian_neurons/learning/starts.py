@@ -156,14 +156,17 @@ def thinned(rows: Array, most: int) -> Array:
 
 
 def widths_at(centers: Array, samples: Array) -> Array:
-    """Starting widths of neurons that follow the samples: twice the mean square to the nearest neighbour, (K,).
+    """Starting widths of neurons that follow the samples, (K,).
 
-    Neurons at the same place, and a single one, have the median of the others or the typical distance.
+    2 / D times the squared distance to the nearest other center or, if that is larger, the mean squared
+    distance of the samples nearest to the neuron: in many dimensions, two centers in one cluster are much
+    closer to each other than to the samples. Neurons at the same place, and a single one, have at least the
+    median of the others or the typical distance.
 
     Examples
     --------
-    >>> widths_at(np.array([[0.0, 0.0], [3.0, 4.0], [3.0, 5.0]]), np.eye(2))
-    array([25.,  1.,  1.])
+    >>> widths_at(np.array([[0.0, 0.0], [3.0, 4.0], [3.0, 5.0]]), np.array([[0.0, 0.0], [3.0, 7.0]]))
+    array([25.,  1.,  4.])
     """
     typical = typical_distance(samples)
     scale = 1.0 if typical is None else checked_scale(typical, samples.dtype)
@@ -174,5 +177,9 @@ def widths_at(centers: Array, samples: Array) -> Array:
     near = squared.min(axis=1)
     good = np.isfinite(near) & (near >= scale * SAME)
     near[~good] = np.median(near[good]) if good.any() else scale
-    widths: Array = 2 / centers.shape[1] * near
+    cell, rows = nearest(samples, centers.astype(samples.dtype)), samples.astype(np.float64)
+    with np.errstate(over="ignore"):
+        apart = ((rows - wide[cell]) ** 2).sum(axis=1)
+        scatter = np.bincount(cell, apart, len(wide)) / np.maximum(np.bincount(cell, minlength=len(wide)), 1)
+    widths: Array = 2 / centers.shape[1] * np.maximum(near, np.where(np.isfinite(scatter), scatter, 0.0))
     return widths

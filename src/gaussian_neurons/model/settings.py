@@ -94,31 +94,16 @@ def checked(
             f"covariance_type at 'spherical'."
         )
     shared = isinstance(width, str) and learns_widths == 0
-    for name, value, default in (
-        ("inhibition", inhibition, "auto"),
-        ("repulsion_every", repulsion_every, 1),
-    ):
-        if shared and not (type(value) is type(default) and value == default):
-            raise ValueError(
-                f"{name}={value!r} needs a width: neurons with an automatic width compete for samples and do "
-                f"not repel each other. Leave {name} at {default!r}, or give width=...."
-            )
-    for name, value, default in (("shape", shape, "compact"), ("n_clusters", n_clusters, "auto")):
-        if not shared and not (isinstance(value, str) and value == default):
-            raise ValueError(
-                f"{name}={value!r} needs an automatic width: with a given one each learned neuron is a "
-                f"cluster. Leave {name} at {default!r}, or use width='auto'."
-            )
     if isinstance(init, str) and init == "auto":
         init = "spread" if isinstance(width, str) and learns_widths == 0 else "uniform"
     return Settings(
         n_neurons=count,
         covariance_type=kind,
         width=None if _is_auto("width", width) else checked_widths(width, count, kind, n_features),
-        inhibition=_number_or_auto("inhibition", inhibition),
+        inhibition=_checked_inhibition(inhibition, shared),
         learning_rate=_checked_rate(learning_rate, shared),
         width_learning_rate=learns_widths,
-        repulsion_every=_checked_every(repulsion_every),
+        repulsion_every=_checked_every(repulsion_every, shared),
         init=_checked_init(init, count, n_features),
         domain=None if domain is None else _checked_domain(domain, n_features),
         backend=_checked_backend(backend),
@@ -141,10 +126,28 @@ def _number_or_auto(name: str, value: Any) -> float | None:
     return None if _is_auto(name, value) else number(name, value, least=0.0)
 
 
+def _checked_inhibition(value: Any, shared: bool) -> float | None:
+    found = _number_or_auto("inhibition", value)
+    if shared and found is not None:
+        raise ValueError(_no_repulsion("inhibition", value, "'auto'"))
+    return found
+
+
+def _no_repulsion(name: str, value: Any, default: str) -> str:
+    return (
+        f"{name}={value!r} needs a width: neurons with an automatic width compete for samples and do not "
+        f"repel each other. Leave {name} at {default}, or give width=...."
+    )
+
+
 def _checked_rate(value: Any, shared: bool) -> float | None:
-    if shared and not _is_auto("learning_rate", value):
-        return number("learning_rate", value, least=0.0, most=1.0)  # a part of the way
-    return _number_or_auto("learning_rate", value)
+    found = _number_or_auto("learning_rate", value)
+    if shared and found is not None and found > 1:
+        raise ValueError(
+            f"learning_rate must be at most 1 with an automatic width, got {value!r}: it is the part of the "
+            f"way that a neuron goes to a sample of its own."
+        )
+    return found
 
 
 def _checked_backend(backend: Any) -> str | Learn:
@@ -160,13 +163,15 @@ def _is_auto(name: str, value: Any) -> bool:
     return isinstance(value, str)
 
 
-def _checked_every(value: Any) -> int:
+def _checked_every(value: Any, shared: bool) -> int:
     whole = isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
     if not whole or not 1 <= value < MOST_EVERY:
         raise ValueError(
             f"repulsion_every must be a whole number from 1 to {MOST_EVERY - 1}, got {value!r}. "
             f"Neurons repel each other at every r-th sample; leave it at 1 for the exact rule."
         )
+    if shared and value > 1:
+        raise ValueError(_no_repulsion("repulsion_every", value, "1"))
     return int(value)
 
 
