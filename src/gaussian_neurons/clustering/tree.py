@@ -21,6 +21,7 @@ Labels = NDArray[np.int64]
 SHAPES = ("compact", "any")
 SOFTNESS = 4.0  # clusters of any shape: log-responses are divided by this before neurons are compared
 LEAST_PART = 0.04  # ... and a cluster has at least this part of the samples, or that of two neurons if K > 50
+SMALLEST = 0.01  # least part of the samples of a cluster, or half of 1/K if K > 50
 REPRESENTED = 100  # samples that a neuron represents: at the rate 0.02, about its last 2 / 0.02
 AXES = 4.0  # directions that count for the parameters of a cluster, for each axis of the centers
 TINY = 1e-12  # the least overlap of two neurons
@@ -199,7 +200,7 @@ def groups_of(tree: Tree, neurons: Neurons, recent: Array, count: int | None) ->
     winner = strongest(recent, neurons.centers[tree.used], neurons.widths[tree.used], shared=True)[0]
     label = found[winner]
     share = np.bincount(label, minlength=found.max() + 1) / len(recent)
-    dropped = share < least_share(neurons, recent)
+    dropped = share < max(min(SMALLEST, 0.5 / len(neurons)), least_share(neurons, recent))
     if tree.compact:
         dropped |= _is_noise(recent.astype(np.float64), label, len(share))
     dropped[share.argmax()] = False
