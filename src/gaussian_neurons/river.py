@@ -42,11 +42,14 @@ class RiverGaussianNeurons(base.Clusterer):
         A squared length, about the distance at which two samples count as alike. The larger, the fewer
         clusters. "auto" finds it.
     inhibition
-        The strength of the repulsion between neurons, or "auto". The larger, the fewer clusters.
+        The strength of the repulsion between neurons, or "auto". The larger, the fewer clusters. It needs a
+        width.
     learning_rate
-        A step is learning_rate / width times a distance; or "auto".
+        A step is learning_rate / width times a distance; with an automatic width, the part of the way to a
+        sample; or "auto".
     repulsion_every
-        r: neurons repel each other every r-th sample, r times as strongly. 1 is exact, more is faster.
+        r: neurons repel each other every r-th sample, r times as strongly. 1 is exact, more is faster. It
+        needs a width.
     init
         Starting centers: "uniform" in the domain, on "samples" of the first 1000, "spread" over them, or
         an array of centers, its columns in the order of the features' names. "auto" depends on the width.
@@ -58,6 +61,8 @@ class RiverGaussianNeurons(base.Clusterer):
         What a neuron has: a width ("spherical"), a diagonal covariance ("diag") or a full one ("full"). The
         last two need a width: an array of covariances, (n_neurons, features) or (n_neurons, features,
         features), in the order of the features' names.
+    shape
+        With an automatic width, what a cluster is: one Gaussian ("compact"), or of "any" shape.
 
     Examples
     --------
@@ -85,6 +90,7 @@ class RiverGaussianNeurons(base.Clusterer):
         domain: Any = None,
         seed: int | None = None,
         covariance_type: str = "spherical",
+        shape: str = "compact",
     ) -> None:
         self.n_neurons = n_neurons
         self.width = width
@@ -95,6 +101,7 @@ class RiverGaussianNeurons(base.Clusterer):
         self.domain = domain
         self.seed = seed
         self.covariance_type = covariance_type
+        self.shape = shape
         self._features: list[Hashable] | None = None  # in order, after the first sample
         self._model: GaussianNeurons | None = None
         self._waiting: list[list[float]] = []  # samples that are not yet learned

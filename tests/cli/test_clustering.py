@@ -105,6 +105,21 @@ def test_options_are_parameters_of_the_library(here):
     assert "repulsion_every=3" in good("info", "m").stdout.replace("\n", "")
 
 
+def test_the_number_and_the_shape_of_clusters_can_be_given(here):
+    write_csv(here / "a.csv")
+    good(
+        "fit",
+        "a.csv",
+        "--out",
+        "m",
+        *["--neurons", "20", "--clusters", "4", "--shape", "any", "--samples", "3000"],
+    )
+    model = GaussianNeurons.load("m")
+    assert (model.n_clusters, model.shape) == (4, "any")
+    for option in (["--clusters", "4"], ["--shape", "any"]):
+        assert "need an automatic width" in refused("fit", "a.csv", "--out", "n", "--width", "1", *option)
+
+
 def test_fit_uses_the_backend(here):
     write_csv(here / "a.csv")
     (here / "still_neurons.py").write_text("def learn(centers, widths, *_):\n    return centers, widths\n")

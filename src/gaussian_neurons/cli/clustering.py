@@ -25,6 +25,7 @@ from gaussian_neurons.cli.options import (
     ModelArgument,
     OnBad,
     OnBadOption,
+    Shape,
     checked_number,
     checked_strength,
     number_or_auto,
@@ -49,6 +50,23 @@ def fit(
             min=1, metavar="COUNT", help="The largest possible number of clusters.", rich_help_panel="Model"
         ),
     ] = 16,
+    clusters: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="COUNT",
+            help="The number of clusters, if you know it. Not with --width.",
+            rich_help_panel="Model",
+            show_default="found",
+        ),
+    ] = None,
+    shape: Annotated[
+        Shape,
+        typer.Option(
+            help="Clusters are compact, or of any shape, such as rings. Not with --width.",
+            rich_help_panel="Model",
+        ),
+    ] = Shape.compact,
     width: Annotated[
         str,
         typer.Option(
@@ -75,7 +93,7 @@ def fit(
         typer.Option(
             metavar="NUMBER|auto",
             callback=checked_strength,
-            help="The strength of the repulsion between neurons. More gives fewer clusters.",
+            help="The strength of the repulsion between neurons. More gives fewer clusters. Needs --width.",
             rich_help_panel="Model",
         ),
     ] = "auto",
@@ -149,6 +167,7 @@ def fit(
 
     \bExamples
       gaussian-neurons fit flowers.csv --exclude species -o model.safetensors
+      gaussian-neurons fit rings.csv --neurons 50 --shape any -o model.safetensors
       gaussian-neurons fit flowers.csv --columns 2,3 --neurons 30 --width 0.5 \\
           -o model.safetensors
       gaussian-neurons fit huge.parquet --one-pass --checkpoint run.safetensors \\
@@ -167,8 +186,12 @@ def fit(
     from gaussian_neurons.experiments import backend_names
 
     learn = backend_names.load(backend)
-    shape = shape_of_neurons(covariance_type, covariance)
-    if shape is not None and width == "auto":
+    if width != "auto" and (clusters is not None or shape is not Shape.compact):
+        raise ValueError(
+            "--clusters and --shape need an automatic width: with --width each learned neuron is a cluster."
+        )
+    scaled = shape_of_neurons(covariance_type, covariance)
+    if scaled is not None and width == "auto":
         raise ValueError("--covariance needs a number as --width, which it is multiplied by.")
     source = Data(data, format, header, columns, exclude, on_bad is OnBad.skip)
     one_pass = one_pass or source.is_pipe
@@ -180,11 +203,11 @@ def fit(
     if not source.is_pipe and steps.is_model(data):
         raise ValueError(f"{data!r} is a model, not data. To show the model: gaussian-neurons info {data}")
     opened = source.open()
-    shape = checked_shape(shape, covariance_type.value, len(opened.labels))
+    scaled = checked_shape(scaled, covariance_type.value, len(opened.labels))
     model = GaussianNeurons(
         neurons,
         covariance_type=covariance_type.value,
-        width=of_shape(number_or_auto(width), shape, neurons),
+        width=of_shape(number_or_auto(width), scaled, neurons),
         inhibition=strength_or_auto(inhibition),
         learning_rate=number_or_auto(learning_rate),
         repulsion_every=repulsion_every,
@@ -192,6 +215,8 @@ def fit(
         max_samples=samples or "auto",
         random_state=seed,
         backend=learn,
+        shape=shape.value,
+        n_clusters=clusters or "auto",
     )
     began = time.monotonic()
     if one_pass:

@@ -40,6 +40,13 @@ class Covariance(StrEnum):
     full = "full"
 
 
+class Shape(StrEnum):
+    """What a cluster is."""
+
+    compact = "compact"
+    any = "any"
+
+
 def shape_of_neurons(kind: Covariance, text: str | None) -> Any:
     """The shape that all neurons have: None, the numbers of a diagonal, or the rows of a matrix.
 
@@ -97,8 +104,11 @@ def number_or_auto(value: str, zero: bool = False) -> Any:
     return number
 
 
-REPULSION_EVERY = "Apply the repulsion only at every COUNT-th row: faster; exact only with 1."
-LEARNING_RATE = "The learning rate: a step is this number divided by the width, times a distance."
+REPULSION_EVERY = "Apply the repulsion only at every COUNT-th row: faster; exact only with 1. Needs --width."
+LEARNING_RATE = (
+    "The learning rate: a step is this number divided by the width, times a distance; without --width, the "
+    "part of the way to a row."
+)
 BACKEND = "auto, native, reference, or a function of your own as module:function."
 COVARIANCE = (
     "The shape of neurons, which the width is multiplied by: a number for each column, or the rows of a "
