@@ -98,6 +98,7 @@ VARIANTS: dict[str, Variant] = {
     "start frozen": Variant({"learning_rate": 0.0}),
     "no competition: responses instead of shares": in_numpy(responses),
     "hard winner instead of shares": in_numpy(winner_takes_all),
+    "rate 0.005": Variant({"learning_rate": 0.005}),
     "rate 0.01": Variant({"learning_rate": 0.01}),
     "rate 0.05": Variant({"learning_rate": 0.05}),
     "K = 16": Variant({"n_neurons": 16}),

@@ -85,7 +85,7 @@ class GaussianNeurons(
         The paper's eta_mu. A step is learning_rate / width times a distance. "auto" is 0.1 times the
         smallest width: the paper's 0.1 at its width of 1, and as stable at any other scale. With an automatic
         width it is the part of the way to a sample that a neuron goes if the sample is its own: "auto" is
-        0.02, and more for its first 50 samples; 0 keeps all neurons at their start.
+        0.015, and more for its first 65 samples; 0 keeps all neurons at their start.
     width_learning_rate : float, default=0.0
         The paper's eta_sigma, from 0 to 1: how fast widths follow those of the samples. Above 0,
         samples need a `sample_width`.

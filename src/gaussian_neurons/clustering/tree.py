@@ -22,7 +22,7 @@ SHAPES = ("compact", "any")
 SOFTNESS = 4.0  # clusters of any shape: log-responses are divided by this before neurons are compared
 LEAST_PART = 0.04  # ... and a cluster has at least this part of the samples, or that of two neurons if K > 50
 SMALLEST = 0.01  # least part of the samples of a cluster, or half of 1/K if K > 50
-REPRESENTED = 100  # samples that a neuron represents: at the rate 0.02, about its last 2 / 0.02
+REPRESENTED = 100  # samples that a neuron represents; at the rate r it averages over about 2 / r
 AXES = 4.0  # directions that count for the parameters of a cluster, for each axis of the centers
 TINY = 1e-12  # the least overlap of two neurons
 

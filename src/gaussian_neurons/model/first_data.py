@@ -15,7 +15,7 @@ from gaussian_neurons.model.state import Layer
 Array = NDArray[Any]
 
 INHIBITION = 0.5  # the paper's lambda, for a given width
-SHARED_RATE = 0.02  # least rate of neurons that share samples: each represents about its last 2 / 0.02
+SHARED_RATE = 0.015  # least rate of neurons that share samples
 RATE = 0.1  # the paper's eta_mu, in units of the width
 NEIGHBOURS = 0.2  # an automatic starting width: the distance within which this part of the samples lies ...
 WIDTH_PER_SQUARED_DISTANCE = 2.0  # ... squared, times this
