@@ -1,7 +1,7 @@
 // Neurons that share each sample: equations [21] to [23] of docs/algorithm.md.
 //
-// A vector holds the same dimension of consecutive neurons, one in each lane. Padding lanes have the log-density
-// -inf, so that they have no share.
+// A vector holds the same dimension of consecutive neurons, one in each lane. Padding lanes get the log-density -inf,
+// so that they have no share.
 #pragma once
 
 #include "lanes.hpp"
@@ -52,6 +52,7 @@ void learn_shares(Index K, Index D, Index n, double rate, double least_width, co
             store<S>(share + lane, log_density);
             best = larger<S>(log_density, best);
         }
+        for (Index i = K; i < lanes; ++i) share[i] = T(-__builtin_inf());  // NaN if the sample's square overflows
         T most = best[0];
         for (Index l = 1; l < L; ++l) most = best[l] > most ? best[l] : most;
         if (!(most > -__builtin_inf())) continue;  // squared distances overflow: out of reach of all neurons

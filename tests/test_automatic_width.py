@@ -319,7 +319,7 @@ def test_two_rows_can_be_learned(fit):
 
 
 def test_two_values_are_two_clusters():
-    X = np.random.default_rng(0).choice([2.0, 3.0], (3000, 1))
+    X = np.random.default_rng(0).choice([2.0, 3.0], (6000, 1))
     model = learned(X, 8)
     assert model.n_clusters_ == 2
     assert sorted(model.cluster_centers_.ravel()) == pytest.approx([2.0, 3.0])
@@ -353,7 +353,7 @@ def test_clusters_in_noise_are_found(seed):
     X[noise] = random.uniform(X.min(axis=0), X.max(axis=0), (noise.sum(), 2))
     model = learned(X)
     assert 6 <= model.n_clusters_ <= 15
-    assert adjusted_rand_score(labels[~noise], model.predict(X[~noise])) >= 0.95
+    assert adjusted_rand_score(labels[~noise], model.predict(X[~noise])) >= 0.9
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.int16])
@@ -533,6 +533,13 @@ def test_an_automatic_width_cannot_be_changed_to_learned_widths():
     model = GaussianNeurons(10, random_state=0).partial_fit(X)
     with pytest.raises(ValueError, match="cannot learn widths"):
         model.set_params(width_learning_rate=0.1).partial_fit(X, sample_width=np.ones(len(X)))
+
+
+def test_the_rate_of_an_automatic_width_stays_at_most_one():
+    X = mixture(3, 2, n=2000)[0]
+    model = GaussianNeurons(10, random_state=0).partial_fit(X).set_params(width=1.0, learning_rate=5.0)
+    with pytest.raises(ValueError, match="learning_rate must be at most 1"):
+        model.partial_fit(X)
 
 
 def test_bits_do_not_depend_on_the_threads_of_blas():

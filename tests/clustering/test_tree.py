@@ -145,6 +145,22 @@ def test_rings_are_clusters_of_any_shape_and_many_compact_ones():
     assert learned(X).n_clusters_ > 4
 
 
+@pytest.mark.parametrize("shape", ["compact", "any"])
+@pytest.mark.parametrize(("D", "k"), [(10, 3), (200, 8)])
+def test_clusters_without_any_overlap_are_apart(D, k, shape):
+    random = np.random.default_rng(1)
+    X = rows_of(random.uniform(0, 10, (k, D)), 0.3, 4000)
+    assert learned(X, shape=shape).n_clusters_ == k
+
+
+@pytest.mark.parametrize("shape", ["compact", "any"])
+def test_samples_whose_squares_overflow_are_ignored(shape):
+    X = rows_of(FIVE, 0.4, 3000)
+    X[[500, 2500]] = 1e200
+    assert learned(X, shape=shape).n_clusters_ == 5
+    assert GaussianNeurons(30, random_state=0, shape=shape, max_samples=5000).fit(X).n_clusters_ == 5
+
+
 def test_one_cluster_of_any_shape():
     assert learned(np.random.default_rng(0).normal(size=(3000, 2)), shape="any").n_clusters_ == 1
 

@@ -71,6 +71,17 @@ def test_a_sample_whose_squared_distance_overflows_changes_nothing(learn):
             np.testing.assert_array_equal(new, old)
 
 
+@pytest.mark.parametrize("K", [1, 10, 16])  # with and without padding lanes
+@pytest.mark.parametrize(("dtype", "far", "apart"), [(np.float32, 3e19, 1e14), (np.float64, 1e160, 1e150)])
+def test_samples_far_from_the_origin_whose_squares_overflow(K, dtype, far, apart):
+    samples = (far + apart * np.random.default_rng(0).random((200, 2))).astype(dtype)
+    start = samples[:K].copy(), np.full(K, apart, dtype) * dtype(apart / 10), np.zeros(K)
+    centers, widths, totals = native.learn_shares(*start, samples, Shares(0.02, 1e-9))
+    assert np.isfinite(centers).all()
+    assert np.isfinite(widths).all()
+    assert totals.sum() == pytest.approx(200, rel=0.05)
+
+
 # ---- laws -------------------------------------------------------------------------------------------
 
 

@@ -147,9 +147,10 @@ def _won_by(neurons: Neurons, group: Labels, rows: Array) -> tuple[Labels, Array
 
 
 def _scatter(found: Found, recent: Array) -> float:
-    """Mean squared distance of samples from the nearest cluster center: what counts as a move."""
+    """Mean squared distance of samples from the nearest cluster center, without outliers: a move is more."""
     if not len(found.numbers) or not len(recent):
         return np.inf
     unit = np.ones(len(found.numbers), found.centers.dtype)
     with np.errstate(over="ignore"):
-        return float(-strongest(recent, found.centers, unit)[1].mean(dtype=np.float64))
+        squared = -strongest(recent, found.centers, unit)[1].astype(np.float64)
+    return float(squared[squared <= OUTLIER * np.median(squared)].mean())

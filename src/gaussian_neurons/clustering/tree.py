@@ -84,6 +84,18 @@ def distinct_rows(rows: Array, values: int) -> Array:
     return rows if few or len(found) == len(rows) else rows[list(found.values())]
 
 
+def within_range(rows: Array) -> NDArray[np.bool_]:
+    """Which rows are near enough to the others that sums of squared distances are finite."""
+    if not len(rows):
+        return np.zeros(0, bool)
+    wide = rows.astype(np.float64)
+    farthest = np.sqrt(np.finfo(np.float64).max / rows.size) / 4
+    with np.errstate(over="ignore", invalid="ignore"):
+        apart = np.abs(wide - np.median(wide, axis=0)).max(axis=1, initial=0.0)
+    near: NDArray[np.bool_] = apart < farthest
+    return near
+
+
 def tree_of(neurons: Neurons, recent: Array, shape: str) -> Tree | None:
     """The tree of the neurons that win recent samples; None if there are no samples.
 
@@ -93,7 +105,7 @@ def tree_of(neurons: Neurons, recent: Array, shape: str) -> Tree | None:
     recent : (n, D)
     shape : one of SHAPES
     """
-    rows = distinct_rows(recent, len(neurons))
+    rows = distinct_rows(recent[within_range(recent)], len(neurons))
     if not len(rows):
         return None
     winner = strongest(rows, neurons.centers, neurons.widths, shared=True)[0]
@@ -154,7 +166,8 @@ def _any(neurons: Neurons, used: Labels, counts: Labels, rows: Array) -> Tree:
         group[group == b] = a
     cuts = np.flatnonzero(large)[::-1]
     gaps = heights[cuts] - np.append(heights[cuts[1:]], 0.0)
-    gaps[-1:] *= len(gaps) == 1  # below the last one there is no other to compare with
+    if len(gaps) > 1 and heights[cuts[-1]] < -np.log(TINY):
+        gaps[-1] = 0.0  # below it there is no other to compare with; but groups without any overlap are apart
     return Tree(used, edges, heights, cuts, np.append(0.0, gaps), False)
 
 
@@ -165,7 +178,7 @@ def _overlaps(neurons: Neurons, used: Labels, rows: Array) -> Array:
     both, sums = np.zeros((len(used), len(used))), np.zeros(len(used))
     for _, logs in log_response_blocks(rows, centers, widths):
         interruption_point()
-        density = logs / SOFTNESS - offset
+        density = logs[np.isfinite(logs).any(axis=1)] / SOFTNESS - offset
         share = np.exp(density - density.max(axis=1, keepdims=True))
         share /= share.sum(axis=1, keepdims=True)
         both += np.einsum("ni,nj->ij", share, share)  # no BLAS: its bits depend on threads

@@ -133,7 +133,9 @@ def mutual(centers: Array, widths: Array) -> Iterator[tuple[int, Array]]:
             yield begin, np.minimum(theirs, np.concatenate(mine).T)
         return
     for begin, distances in distance_blocks(centers, centers):
-        yield begin, -distances / np.minimum(widths[begin : begin + len(distances), None], widths)
+        with np.errstate(over="ignore"):
+            logs = -distances / np.minimum(widths[begin : begin + len(distances), None], widths)
+        yield begin, logs
 
 
 def own(places: Array, centers: Array, widths: Array) -> Array:

@@ -84,6 +84,11 @@ def advance(state: State, x: Array, sample_widths: Array | None, settings: Setti
             "a model that started with width='auto' cannot learn widths: leave width_learning_rate at 0, or "
             "start a new model with it."
         )
+    if state.network is not None and state.network.shared and (settings.learning_rate or 0.0) > 1:
+        raise ValueError(
+            f"learning_rate must be at most 1, got {settings.learning_rate!r}: this model started with "
+            f"width='auto'. Lower it, or start a new model with a width."
+        )
     if state.labels is not None:
         state = replace(state, labels=None)
     begin = 0
