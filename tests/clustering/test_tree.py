@@ -119,10 +119,15 @@ def test_long_clusters_are_not_cut_into_pieces():
     assert learned(X @ turn).n_clusters_ == 3
 
 
-def test_background_noise_is_no_cluster():
-    random = np.random.default_rng(0)
-    X = np.concatenate([rows_of(FIVE, 0.2, 4700), random.uniform(-4, 10, (300, 2))])
+@pytest.mark.parametrize("part", [0.06, 0.3])
+def test_background_noise_is_no_cluster(part):
+    random, noisy = np.random.default_rng(0), int(5000 * part)
+    X = np.concatenate([rows_of(FIVE, 0.2, 5000 - noisy), random.uniform(-4, 10, (noisy, 2))])
     assert learned(random.permutation(X)).n_clusters_ == 5
+
+
+def test_evenly_spread_data_is_one_cluster():
+    assert learned(np.random.default_rng(0).random((3000, 3))).n_clusters_ == 1
 
 
 # ---- any shape --------------------------------------------------------------------------------------

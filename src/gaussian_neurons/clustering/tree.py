@@ -216,7 +216,8 @@ def groups_of(tree: Tree, neurons: Neurons, recent: Array, count: int | None) ->
     dropped = share < max(min(SMALLEST, 0.5 / len(neurons)), least_share(neurons, recent))
     if tree.compact:
         dropped |= _is_noise(recent.astype(np.float64), label, len(share))
-    dropped[share.argmax()] = False
+    if dropped.all():
+        dropped[share.argmax()] = False
     return np.where((group >= 0) & ~dropped[group], group, -1)
 
 
