@@ -73,10 +73,9 @@ class GaussianNeurons(
         a `width`, or covariances of the samples.
     width : float, array (n_neurons,) or "auto", default="auto"
         The paper's sigma, a squared length: f(x) = exp(-|x - center|^2 / width). The larger, the fewer
-        clusters. "auto": each neuron finds its own. With other covariance
-        types, also an array (n_neurons, n_features) of diagonals or, for "full", (n_neurons, n_features,
-        n_features): f(x) = exp(-(x - center)^T width^-1 (x - center)). A number stands for that times the
-        identity.
+        clusters. "auto": each neuron finds its own. With other covariance types, also an array (n_neurons,
+        n_features) of diagonals or, for "full", (n_neurons, n_features, n_features): f(x) = exp(-(x -
+        center)^T width^-1 (x - center)). A number stands for that times the identity.
     inhibition : float or "auto", default="auto"
         The paper's lambda: the strength of the repulsion. The larger, the fewer clusters; from 1/2 on, a
         sample with a neuron exactly on it attracts no second one. "auto" is 1/2. With an automatic width
