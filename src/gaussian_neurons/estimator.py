@@ -436,7 +436,7 @@ class GaussianNeurons(
         """
         network, x = self._asked(X)
         look, neurons = network.look, network.neurons
-        group = np.searchsorted(look.found_then.numbers, look.clusters.number[look.learned])
+        group = np.unique(look.clusters.number[look.learned], return_inverse=True)[1]
         chosen = neurons.centers[look.learned], neurons.widths[look.learned]
         return responses.parts(x, *chosen, group, network.shared)
 
