@@ -113,7 +113,7 @@ def strongest(x: Array, centers: Array, widths: Array, shared: bool = False) -> 
         for begin, logs in log_response_blocks(x, centers, widths):
             block = slice(begin, begin + len(logs))
             winner[block] = (logs - offset).argmax(axis=1)
-            log_response[block] = np.take_along_axis(logs, winner[block, None], axis=1)[:, 0]
+            log_response[block] = logs[np.arange(len(logs)), winner[block]]
         return winner, log_response
     if widths.ndim > 1:
         for begin, logs in log_response_blocks(x, centers, widths):
