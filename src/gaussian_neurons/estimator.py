@@ -105,8 +105,8 @@ class GaussianNeurons(
     domain : pair (low, high) or None, default=None
         The box of the input, as numbers or one number for each column. None takes it from the first data.
     max_samples : int or "auto", default="auto"
-        How many samples `fit` draws from its rows. "auto": as many as there are rows, and at least
-        100,000 (20,000 if the width is automatic). `partial_fit` has no limit.
+        How many samples `fit` draws from its rows. "auto": as many as there are rows (of weight above 0), and
+        at least 100,000 (20,000 if the width is automatic). `partial_fit` has no limit.
     random_state : int, RandomState instance or None, default=None
         Seed of the starting centers and of the draws.
     backend : "auto", "native", "reference" or a function, default="auto"
