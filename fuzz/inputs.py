@@ -123,6 +123,7 @@ WIDTHS = st.one_of(
 
 ENTRANCES = {
     "fit": lambda model, x, widths: model.fit(x, sample_width=widths),
+    "fit_weighted": lambda model, x, widths: model.fit(x, sample_weight=widths),
     "partial_fit": lambda model, x, widths: model.partial_fit(x, sample_width=widths),
     "learn": lambda model, x, widths: model.learn(x, progress=False),
     "learn_pairs": lambda model, x, widths: model.learn([(x, widths)], progress=False),
@@ -133,14 +134,16 @@ ENTRANCES = {
     "score_samples": lambda model, x, widths: model.score_samples(x),
     "is_novel": lambda model, x, widths: model.is_novel(x),
     "cost": lambda model, x, widths: model.cost(x),
+    "predict_proba": lambda model, x, widths: model.predict_proba(x),
+    "score": lambda model, x, widths: model.score(x),
     "Rows": lambda model, x, widths: Rows(x, sample_width=widths).read(7),
     "sweep": lambda model, x, widths: sweep(
         x, 20, n_neurons=2, widths=[1.0, 0.1], inhibitions=[0.5], seeds=1, n_jobs=1, progress=False
     ),
     "river": lambda model, x, widths: _river(x),
 }
-ANSWERS = ("predict", "transform", "score_samples", "is_novel", "cost")
-LEARNS = ("fit", "partial_fit", "learn", "learn_pairs", "learn_iterator", "learn_skip")
+ANSWERS = ("predict", "transform", "score_samples", "is_novel", "cost", "predict_proba", "score")
+LEARNS = ("fit", "fit_weighted", "partial_fit", "learn", "learn_pairs", "learn_iterator", "learn_skip")
 
 
 def _river(x: Any) -> Any:
@@ -190,7 +193,7 @@ def inputs(
         _, wrong = attempt(lambda: (model.centers_, model.n_clusters_, model.predict(model.recent_samples_)))
         assert wrong is None or isinstance(wrong, FloatingPointError | ValueError)
         assert wrong is not None or np.isfinite(model.centers_).all()
-    if error is None and entrance in ("transform", "score_samples", "cost"):
+    if error is None and entrance in ("transform", "score_samples", "cost", "predict_proba", "score"):
         assert not np.isnan(np.asarray(result, float)).any(), "an answer is NaN"
     if error is None and entrance in ANSWERS and type(thing) is np.ndarray and thing.dtype.kind == "f":
         assert np.isfinite(thing).all(), "an answer about a row that is not finite"

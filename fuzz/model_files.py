@@ -71,6 +71,7 @@ def _use(path: Path, expected: str | None = None) -> None:
             labels = model.predict(x)
             assert np.isin(labels, [-1, *model.cluster_numbers_]).all(), "a label that no cluster has"
             model.score_samples(x), model.is_novel(x), model.transform(x), model.cost(x), model.events_
+            model.predict_proba(x), model.score(x)
             before = model.n_samples_seen_
             model.partial_fit(x, sample_width=widths_for(50) if model.width_learning_rate else None)
             assert model.n_samples_seen_ == before + 50, "the count is wrong"

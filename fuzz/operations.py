@@ -30,7 +30,17 @@ from fuzz.target import target
 from gaussian_neurons import GaussianNeurons
 from gaussian_neurons.sampling import Rows
 
-READS = ("predict", "is_novel", "score_samples", "transform", "cost", "attributes", "repr")
+READS = (
+    "predict",
+    "is_novel",
+    "score_samples",
+    "transform",
+    "cost",
+    "predict_proba",
+    "score",
+    "attributes",
+    "repr",
+)
 BAD_CALLS = {
     "NaN": lambda model, x: model.partial_fit(np.where(np.arange(len(x))[:, None] == len(x) - 1, np.nan, x)),
     "columns": lambda model, x: model.partial_fit(x[:, :1]),
@@ -125,7 +135,7 @@ class Operations(RuleBasedStateMachine):
                 self.model.novelty_threshold(0.5)
             else:
                 result = getattr(self.model, what)(x)
-                assert what == "cost" or len(result) == rows, "an answer for each row"
+                assert what in ("cost", "score") or len(result) == rows, "an answer for each row"
                 assert np.array_equal(result, getattr(self.twin, what)(x)), "the twin answers otherwise"
 
     @precondition(_learned)

@@ -61,7 +61,7 @@ class _Twin:
         if features is None:
             features = sorted(columns, key=str)
         rows = [[sample.get(name, 0.0) for name in features] for sample in samples]
-        if not features or not all(_finite(value) for row in rows for value in row):
+        if not set(features) & set(columns) or not all(_finite(value) for row in rows for value in row):
             return None
         if learns:
             self.features = features

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -9,6 +10,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import adjusted_rand_score
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -32,11 +34,17 @@ def model() -> GaussianNeurons:
     return GaussianNeurons(12, width=0.05, domain=(0, 1), random_state=0).fit(blobs()[0])
 
 
+RANDOM_DRAWS = (
+    "fit draws rows at random: weighted rows and repeated rows are equal in distribution, not in bits"
+)
+
+
 @parametrize_with_checks(
     [
         GaussianNeurons(8, max_samples=2000, random_state=0),
         GaussianNeurons(3, width=2.0, init="samples", max_samples=5000),
-    ]
+    ],
+    expected_failed_checks=lambda _: {"check_sample_weight_equivalence_on_dense_data": RANDOM_DRAWS},
 )
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
@@ -164,6 +172,23 @@ def test_names_of_columns_are_checked_and_features_get_names():
         model.predict(frame[["b", "a"]])
 
 
+@pytest.mark.parametrize("seen", [300, 3000])
+def test_tables_go_in_and_come_out(seen):
+    frame = pd.DataFrame(blobs()[0], columns=["a", "b"]).set_index(np.arange(3000) + 7)
+    model = GaussianNeurons(3, random_state=0).partial_fit(frame[:seen]).set_output(transform="pandas")
+    found = model.transform(frame)
+    assert list(found.columns) == list(model.get_feature_names_out())
+    assert found.index.equals(frame.index)
+    np.testing.assert_array_equal(found, model.set_output(transform="default").transform(frame))
+    model.add_neurons(2).set_output(transform="polars")
+    assert model.transform(frame).columns == [f"gaussianneurons{i}" for i in range(5)]
+    pipeline = make_pipeline(StandardScaler(), GaussianNeurons(3, random_state=0)).set_output(
+        transform="pandas"
+    )
+    assert pipeline.fit_transform(frame).index.equals(frame.index)
+    assert list(pipeline.get_feature_names_out()) == [f"gaussianneurons{i}" for i in range(3)]
+
+
 def test_it_works_in_a_pipeline():
     X, labels = blobs()
     pipeline = make_pipeline(StandardScaler(), GaussianNeurons(12, width=0.4, random_state=0))
@@ -204,6 +229,165 @@ def test_learning_nothing_is_a_warning():
 def test_a_fitted_model_answers_despite_a_bad_parameter(model):
     changed = copy.deepcopy(model).set_params(n_neurons=0)
     np.testing.assert_array_equal(changed.predict(blobs()[0]), model.labels_)
+
+
+# ---- weights ----------------------------------------------------------------------------------------
+
+
+def test_rows_are_drawn_in_proportion_to_their_weights():
+    X, labels = blobs()
+    weights = np.where(labels == 0, 0.0, np.where(labels == 1, 6.0, 1.0))
+    model = GaussianNeurons(12, random_state=0).fit(X, sample_weight=weights)
+    drawn = (model.recent_samples_[:, None] == X[None]).all(axis=2).argmax(axis=1)
+    counts = np.bincount(labels[drawn], minlength=4) / 1000
+    np.testing.assert_allclose(counts, [0.0, 0.75, 0.125, 0.125], atol=0.06)
+    assert counts[0] == 0
+    assert model.n_clusters_ == 3
+    assert model.labels_.shape == (3000,)
+
+
+@pytest.mark.parametrize("width", ["auto", 0.05])
+def test_rows_of_weight_zero_are_as_if_they_were_not_there(width):
+    X, labels = blobs(30_000)
+    weights = np.random.default_rng(0).random(len(X)) * (labels > 0)
+    model, fewer = (GaussianNeurons(6, width=width, domain=(0, 1), random_state=0) for _ in range(2))
+    model.fit(X, sample_weight=weights)
+    fewer.fit(X[weights > 0], sample_weight=weights[weights > 0])
+    assert model.n_samples_seen_ == fewer.n_samples_seen_
+    np.testing.assert_array_equal(model.centers_, fewer.centers_)
+    np.testing.assert_array_equal(model.labels_[weights > 0], fewer.labels_)
+
+
+def test_weights_reach_a_model_in_a_pipeline():
+    X, labels = blobs()
+    pipeline = make_pipeline(StandardScaler(), GaussianNeurons(12, random_state=0))
+    found = pipeline.fit_predict(X, gaussianneurons__sample_weight=1.0 * (labels < 2))
+    assert len(set(found[labels < 2])) == pipeline[-1].n_clusters_ == 2
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        (1.0, r"one number for each of the 50 rows, got the shape \(\)"),
+        (np.ones(49), "one number for each of the 50 rows"),
+        (np.ones((50, 1)), "one number for each of the 50 rows"),
+        (np.full(50, -0.5), "finite and not negative, got -0.5 at row 0"),
+        ([1.0] * 49 + [np.nan], "finite and not negative, got nan at row 49"),
+        (np.zeros(50), "zero for all rows"),
+        (["a"] * 50, "sample_weight must be numbers"),
+    ],
+)
+def test_bad_weights_are_refused_and_change_nothing(model, tried, weights, message):
+    with pytest.raises(ValueError, match=message):
+        tried.fit(blobs(50)[0], sample_weight=weights)
+    assert tried._state is model._state
+
+
+def test_a_step_has_no_weight(model, tried):
+    with pytest.raises(ValueError, match="Repeat rows and shuffle them, or give the weights to fit"):
+        tried.partial_fit(blobs(50)[0], sample_weight=np.ones(50))
+    assert tried._state is model._state
+
+
+# ---- parts and scores -------------------------------------------------------------------------------
+
+
+STREAMS = {
+    "automatic": GaussianNeurons(20, random_state=0),
+    "any": GaussianNeurons(20, shape="any", random_state=0),
+    "given": GaussianNeurons(12, width=0.05, random_state=0),
+    "diag": GaussianNeurons(12, width=0.05, covariance_type="diag", random_state=0),
+}
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("seen", [1, 30, 400, 5000])
+@pytest.mark.parametrize("kind", STREAMS)
+def test_parts_of_clusters(kind, seen, dtype):
+    model = clone(STREAMS[kind]).partial_fit(blobs(5000, dtype=dtype)[0][:seen])
+    rows = np.concatenate([blobs(500, seed=1)[0], np.random.default_rng(0).uniform(-3, 3, (500, 2))])
+    rows = np.concatenate([rows, [[1e15, 1e15], [-1e18, 0.0], [0.5, 0.5]]]).astype(dtype)
+    parts, numbers = model.predict_proba(rows), model.predict(rows)
+    assert parts.shape == (len(rows), model.n_clusters_)
+    assert (parts >= 0).all()
+    if model.n_clusters_:
+        np.testing.assert_allclose(parts.sum(axis=1), 1.0, rtol=1e-12)
+        largest = model.cluster_numbers_[parts.argmax(axis=1)]
+        np.testing.assert_array_equal(largest[numbers >= 0], numbers[numbers >= 0])
+
+
+def test_parts_are_responses_of_a_given_width(model):
+    X = blobs(50, seed=1)[0]
+    expected = model.transform(X)[:, model.learned_]  # clusters are numbered by their neurons here
+    np.testing.assert_allclose(
+        model.predict_proba(X), expected / expected.sum(axis=1, keepdims=True), rtol=1e-9
+    )
+
+
+def test_the_winner_of_a_tie_has_the_largest_part():
+    """The second cluster is the first neuron."""
+    model = GaussianNeurons(
+        2, width=1.0, init=[[0.0], [1.0]], domain=(0, 1), learning_rate=0.0, random_state=0
+    )
+    model.partial_fit(np.tile([[0.0], [1.0]], (1000, 1)))
+    state = model._state
+    look = replace(state.network.look, known=replace(state.network.look.known, number=np.array([1, 0])))
+    model._state = replace(state, network=replace(state.network, look=look))
+    assert model.predict([[0.5]]) == [1]
+    assert model.predict_proba([[0.5]]).argmax() == 1
+    np.testing.assert_allclose(model.predict_proba([[0.5]]), 0.5)
+
+
+def test_a_model_that_learned_nothing_has_no_parts():
+    model = GaussianNeurons(3, width=1.0, domain=(0, 1), random_state=0).place_neurons(2)
+    assert model.predict_proba([[0.0, 0.0]]).shape == (1, 0)
+    assert model.score([[0.0, 0.0]]) == -np.inf
+
+
+@pytest.mark.parametrize("kind", STREAMS)
+def test_the_score_is_near_the_best_possible_one(kind):
+    """Minus the entropy: log 4 for the clusters, log(2 pi e 0.05^2) for two columns."""
+    best = -np.log(4 * 2 * np.pi * np.e * 0.05**2)
+    X, held_out = blobs(5000)[0], blobs(2000, seed=1)[0]
+    model = clone(STREAMS[kind])
+    assert best - 1.0 < model.partial_fit(X[:400]).score(held_out) < best + 0.1
+    assert best - 0.15 < model.partial_fit(X[400:]).score(held_out) < best + 0.1
+    assert model.score(held_out + 0.1) < best - 1.0
+
+
+@pytest.mark.parametrize("kind", STREAMS)
+@pytest.mark.parametrize("seen", [500, 4321])
+def test_scores_and_parts_do_not_depend_on_the_calls(kind, seen):
+    X, rows = blobs(5000)[0][:seen], blobs(100, seed=1)[0]
+    whole, pieces = clone(STREAMS[kind]).partial_fit(X), clone(STREAMS[kind])
+    for begin in range(0, seen, 77):
+        pieces.partial_fit(X[begin : begin + 77])
+    assert pieces.score(rows) == whole.score(rows)
+    np.testing.assert_array_equal(pieces.predict_proba(rows), whole.predict_proba(rows))
+
+
+@pytest.mark.parametrize(
+    ("given", "grid"),
+    [
+        ({"width": 0.05}, {"width": [0.0005, 0.005, 0.02, 0.1, 0.5, 2.0]}),
+        ({}, {"width": ["auto", 0.5, 2.0]}),
+        ({}, {"n_neurons": [1, 2, 3, 10]}),
+        ({}, {"learning_rate": [0.0, 0.015, 0.9]}),
+    ],
+    ids=["width", "automatic", "neurons", "rate"],
+)
+def test_a_grid_search_finds_the_clusters(given, grid):
+    X, labels = blobs()
+    model = GaussianNeurons(
+        **{"n_neurons": 12, "max_samples": 20_000, "init": "samples", "random_state": 0} | given
+    )
+    search = GridSearchCV(model, grid, cv=3).fit(X)
+    assert search.best_estimator_.n_clusters_ == 4
+    assert adjusted_rand_score(labels, search.predict(X)) > 0.98
+    worst = clone(model).set_params(
+        **search.cv_results_["params"][search.cv_results_["mean_test_score"].argmin()]
+    )
+    assert adjusted_rand_score(labels, worst.fit(X).predict(X)) < 0.98
 
 
 # ---- copies --------------------------------------------------------------------
@@ -321,7 +505,10 @@ BAD_ROWS = [
 
 
 @pytest.mark.parametrize(("rows", "message"), BAD_ROWS)
-@pytest.mark.parametrize("method", ["fit", "partial_fit", "predict", "transform", "score_samples", "cost"])
+@pytest.mark.parametrize(
+    "method",
+    ["fit", "partial_fit", "predict", "transform", "score_samples", "cost", "predict_proba", "score"],
+)
 def test_bad_rows_are_refused_and_change_nothing(model, tried, rows, message, method):
     if method == "fit" and message == "3 features":
         rows = [[0.1, 0.2, np.nan]]  # fit starts over with any number of columns

@@ -20,6 +20,7 @@ from gaussian_neurons.base.covariances import shape_of
 from gaussian_neurons.base.memory_maps import FLOATS, release, require_whole
 from gaussian_neurons.base.warn import warn
 from gaussian_neurons.clustering.diagnosis import Diagnosis
+from gaussian_neurons.clustering.mixture import mean_log_density, mixture_of
 from gaussian_neurons.clustering.numbering import Event
 from gaussian_neurons.clustering.tree import Tree, tree_of
 from gaussian_neurons.learning import responses
@@ -30,6 +31,7 @@ from gaussian_neurons.model.recent import Recent
 from gaussian_neurons.model.settings import Settings, checked, checked_before, checked_draws
 from gaussian_neurons.model.state import Network, State
 from gaussian_neurons.sampling import Stream, as_stream
+from gaussian_neurons.sampling.drawing import drawing
 from gaussian_neurons.views import notebook, observers
 
 Array = NDArray[Any]
@@ -45,6 +47,10 @@ SEEDS = int(np.iinfo(np.int32).max)
 NOTHING_LEARNED = (
     "no neuron learned: every row is labelled -1. The width may be too small for the distances in X, or the "
     "neurons may have started out of reach: try a larger width, more neurons or init='samples'."
+)
+WEIGHTED_STREAM = (
+    "partial_fit takes no sample_weight: each row is one step of the rule. Repeat rows and shuffle them, or "
+    "give the weights to fit, which draws rows in proportion to them."
 )
 
 
@@ -99,8 +105,8 @@ class GaussianNeurons(
     domain : pair (low, high) or None, default=None
         The box of the input, as numbers or one number for each column. None takes it from the first data.
     max_samples : int or "auto", default="auto"
-        How many samples `fit` draws from its rows. "auto": as many as there are rows, and at least
-        100,000 (20,000 if the width is automatic). `partial_fit` has no limit.
+        How many samples `fit` draws from its rows. "auto": as many as there are rows (of weight above 0), and
+        at least 100,000 (20,000 if the width is automatic). `partial_fit` has no limit.
     random_state : int, RandomState instance or None, default=None
         Seed of the starting centers and of the draws.
     backend : "auto", "native", "reference" or a function, default="auto"
@@ -216,7 +222,14 @@ class GaussianNeurons(
 
     # ---- learning ---------------------------------------------------------------------------------
 
-    def fit(self, X: ArrayLike, y: Any = None, sample_width: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: ArrayLike,
+        y: Any = None,
+        *,
+        sample_width: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Start over and learn from `max_samples` samples drawn at random from the rows of X.
 
         Parameters
@@ -225,6 +238,8 @@ class GaussianNeurons(
         y : ignored
         sample_width : (n_rows,) or None, the paper's sigma_x of each row; for other covariance types also
             covariances of the rows, (n_rows, n_features) or (n_rows, n_features, n_features)
+        sample_weight : (n_rows,) or None, rows are drawn in proportion to it: a row of weight 2 as often as
+            two equal rows, a row of weight 0 never. Only ratios count
         """
         with notebook.Shown(self, at_once=True):
             before = self._state
@@ -232,16 +247,19 @@ class GaussianNeurons(
             require_finite(x, x.dtype)
             state, given = self._new_state(x, names), self._settings(x.shape[1])
             widths = self._sample_widths(sample_width, state, x)
-            self._commit(before, self._fitted(state, x, widths, given))
+            weights = None if sample_weight is None else checks.checked_sample_weights(sample_weight, len(x))
+            self._commit(before, self._fitted(state, x, widths, weights, given))
         if not self.learned_.any():
             warn(NOTHING_LEARNED, ConvergenceWarning)
         return self
 
-    def _fitted(self, state: State, x: Array, widths: Array | None, given: Settings) -> Iterator[State]:
-        random = learner.random_for(state.seed, learner.DRAWN)
-        left = self.draws(len(x))
+    def _fitted(
+        self, state: State, x: Array, widths: Array | None, weights: Array | None, given: Settings
+    ) -> Iterator[State]:
+        draw = drawing(len(x), weights, learner.random_for(state.seed, learner.DRAWN))
+        left = self.draws(len(x) if weights is None else int(np.count_nonzero(weights)))
         while left:
-            rows = random.integers(len(x), size=min(left, DRAWS_AT_ONCE))
+            rows = draw(min(left, DRAWS_AT_ONCE))
             own = None if widths is None else widths[rows]
             require_whole(x)
             for state in learner.advance(state, x[rows], own, given):  # noqa: B020
@@ -253,7 +271,14 @@ class GaussianNeurons(
         assert network is not None
         yield replace(state, labels=_predicted(network, x))
 
-    def partial_fit(self, X: ArrayLike, y: Any = None, sample_width: ArrayLike | None = None) -> Self:
+    def partial_fit(
+        self,
+        X: ArrayLike,
+        y: Any = None,
+        *,
+        sample_width: ArrayLike | None = None,
+        sample_weight: None = None,
+    ) -> Self:
         """Learn from the rows of X in their order, one at a time, on top of what was learned before.
 
         The result does not depend on how a stream is cut into calls, to the last bit.
@@ -264,7 +289,11 @@ class GaussianNeurons(
         y : ignored
         sample_width : (n_rows,) or None, the paper's sigma_x of each row; for other covariance types also
             covariances of the rows, (n_rows, n_features) or (n_rows, n_features, n_features)
+        sample_weight : must be None. A row is one step, and a step is no multiple of another: w steps
+            toward one row are neither a step w times as long nor w rows among others
         """
+        if sample_weight is not None:
+            raise ValueError(WEIGHTED_STREAM)
         with notebook.Shown(self):
             state = before = self._state
             if state is None:
@@ -389,6 +418,59 @@ class GaussianNeurons(
         Minus infinity if nothing was learned.
         """
         return _scores(*self._asked(X))
+
+    def predict_proba(self, X: ArrayLike) -> Array:
+        """The part of each cluster in each row: (n_rows, n_clusters_), columns as in `cluster_numbers_`.
+
+        A cluster counts as its strongest neuron: with a given width the response of it, with an automatic one
+        its density; divided by the sum over all clusters. The largest part is that of the cluster that
+        `predict` gives. A row that belongs to none has parts, too: mostly 1 for the nearest cluster.
+
+        Examples
+        --------
+        >>> from gaussian_neurons import GaussianNeurons
+        >>> model = GaussianNeurons(2, width=1.0, init=[[0.0], [1.0]], domain=(0, 1), learning_rate=0.0)
+        >>> model.partial_fit([[0.0], [1.0], [0.0], [1.0]]).predict_proba([[0.0], [0.5]]).round(3)
+        array([[0.731, 0.269],
+               [0.5  , 0.5  ]])
+        """
+        network, x = self._asked(X)
+        look, neurons = network.look, network.neurons
+        group = np.unique(look.clusters.number[look.learned], return_inverse=True)[1]
+        chosen = neurons.centers[look.learned], neurons.widths[look.learned]
+        return responses.parts(x, *chosen, group, network.shared)
+
+    def score(self, X: ArrayLike, y: Any = None) -> float:
+        """The mean log-density of the rows: the larger, the better does the model describe them.
+
+        Every neuron is a Gaussian at its center, weighted by how many of the last 1000 samples it wins. With
+        an automatic width, its variance is width / 2. A given width is a reach and no variance: only learned
+        neurons count, and each has the variance of the samples that it wins. So models of all widths can be
+        compared on rows that they have not learned from, and scikit-learn's GridSearchCV needs no other
+        scorer. `shape` and `n_clusters` change clusters and not neurons, and so no score: for these, see
+        `cluster_counts_`. Minus infinity if nothing was learned.
+
+        Parameters
+        ----------
+        X : (n_rows, n_features)
+        y : ignored
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn.model_selection import GridSearchCV
+        >>> from gaussian_neurons import GaussianNeurons
+        >>> random = np.random.default_rng(0)
+        >>> X = random.normal(random.choice([0.0, 5.0, 10.0], size=(900, 1)), 0.5)
+        >>> search = GridSearchCV(GaussianNeurons(random_state=0), {"n_neurons": [1, 2, 3]})
+        >>> search.fit(X).best_params_
+        {'n_neurons': 3}
+        """
+        state = self._fitted_state
+        x, network = self._more_rows(X, state), self._network_of(state)
+        which = slice(None) if network.shared else network.look.learned
+        chosen = network.neurons.centers[which], network.neurons.widths[which]
+        return mean_log_density(x, mixture_of(*chosen, state.recent.samples, network.shared))
 
     def novelty_threshold(self, false_alarms: float = 0.01) -> float:
         """The score below which a row is novel: this part of the last samples is below it.
@@ -686,6 +768,15 @@ class GaussianNeurons(
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        shown = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in shown:
+            shown["text/html"] += notebook.found(self)
+        return shown
+
+    def _repr_html_inner(self) -> Any:
+        return super()._repr_html_inner() + notebook.found(self)
 
     @property
     def _n_features_out(self) -> int:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gaussian_neurons.clustering.numbering import Event
 from gaussian_neurons.estimator import GaussianNeurons
 
 try:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 WAITING = 256  # samples that are learned together
 NO_CLUSTER = -1
+SHOWN = 5  # features in a message
 
 
 class RiverGaussianNeurons(base.Clusterer):
@@ -31,8 +33,9 @@ class RiverGaussianNeurons(base.Clusterer):
     A cluster keeps its number while others come and go.
 
     The features are those of the first valid sample. A feature that is missing later counts as 0, as
-    elsewhere in river; a feature that appears later is ignored. Distances decide, so features should have
-    about the same scale: put a `preprocessing.StandardScaler` before.
+    elsewhere in river; a feature that appears later is ignored. A sample that has none of the features is
+    refused. Distances decide, so features should have about the same scale: put a
+    `preprocessing.StandardScaler` before.
 
     Parameters
     ----------
@@ -170,6 +173,15 @@ class RiverGaussianNeurons(base.Clusterer):
         found = zip(model.cluster_numbers_.tolist(), model.cluster_centers_.tolist(), strict=True)
         return {number: dict(zip(self._features, center, strict=True)) for number, center in found}
 
+    @property
+    def events(self) -> list[Event]:
+        """The last 1000 events: clusters that were born, moved or retired.
+
+        Each is (samples seen, kind, number of the cluster, center), the center in the order of the features'
+        names.
+        """
+        return [] if self._features is None else self._learned().events_
+
     def _model_now(self) -> GaussianNeurons:
         if self._model is None:
             given = {name: value for name, value in self._get_params().items() if name != "seed"}
@@ -215,6 +227,7 @@ def _row(features: list[Hashable], x: Mapping[Any, Any]) -> list[float]:
         values = [x.get(name, 0.0) for name in features]
     except AttributeError:
         raise _not_a_sample(x) from None
+    _require_known(features, x)
     try:
         finite = math.isfinite(math.fsum(values))
     except Exception:  # a value may raise any error
@@ -227,6 +240,7 @@ def _row(features: list[Hashable], x: Mapping[Any, Any]) -> list[float]:
 
 def _rows(features: list[Hashable], X: "pd.DataFrame") -> NDArray[np.float64]:
     """The columns of the features as numbers, which may be NaN: the model refuses these."""
+    _require_known(features, X)
     chosen = X.reindex(columns=features, fill_value=0.0)
     for name, dtype in zip(features, chosen.dtypes, strict=True):
         if dtype.kind not in "fiub":
@@ -244,6 +258,15 @@ def _check_frame(X: Any) -> None:
     if not X.columns.is_unique:
         name = X.columns[X.columns.duplicated()][0]
         raise ValueError(f"column names must be unique, got {name!r} more than once. Rename or drop one.")
+
+
+def _require_known(features: list[Hashable], x: Any) -> None:
+    """A ValueError if a sample or a frame has none of the features: all of them would count as 0."""
+    if not any(name in x for name in features):
+        raise ValueError(
+            f"a sample must have features of the first one, {features[:SHOWN]}, got "
+            f"{list(x.keys())[:SHOWN]}. Rename them, or start a new model."
+        )
 
 
 def _not_a_sample(x: Any) -> TypeError:

@@ -84,7 +84,7 @@ def test_every_answer_comes_back(tmp_path, parameters, n):
         np.testing.assert_array_equal(getattr(loaded, name), getattr(model, name), err_msg=name)
     for name in ("cluster_centers_", "neuron_clusters_", "n_samples_seen_", "recent_samples_"):
         np.testing.assert_array_equal(getattr(loaded, name), getattr(model, name), err_msg=name)
-    for name in ("transform", "predict", "score_samples", "is_novel"):
+    for name in ("transform", "predict", "predict_proba", "score_samples", "is_novel", "score"):
         np.testing.assert_array_equal(getattr(loaded, name)(X), getattr(model, name)(X), err_msg=name)
     assert str(loaded.events_) == str(model.events_)
     assert loaded.cost(X[:50]) == model.cost(X[:50])

@@ -15,6 +15,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from sklearn import config_context
 from sklearn.base import clone
 
 from gaussian_neurons import GaussianNeurons, plotting
@@ -539,3 +540,22 @@ def test_watch_in_an_ipython_shell():
         assert others[-1].data["text/plain"] == "450 samples seen · 0 of 4 learned"
     finally:
         shells.InteractiveShell.clear_instance()
+
+
+# ---- the model as the value of a cell ---------------------------------------------------------------
+
+
+def test_a_model_shows_what_it_found_below_its_parameters():
+    model = GaussianNeurons(4, **FIXED)
+    plain = model._repr_html_()
+    assert "<svg" not in plain
+    for more in (300, 3000):
+        shown = model.partial_fit(rows(more))._repr_mimebundle_()
+        drawn = re.search(r"<svg.*</svg>", shown["text/html"])[0]
+        assert drawn == picture(notebook._scene(model, model._state))
+        assert f"{model.n_samples_seen_:,} samples seen" in drawn
+        assert drawn in model._repr_html_()
+        assert shown["text/plain"] == repr(model) == repr(GaussianNeurons(4, **FIXED))
+    with config_context(display="text"):
+        assert list(model._repr_mimebundle_()) == ["text/plain"]
+        assert not hasattr(model, "_repr_html_")

@@ -157,6 +157,24 @@ def checked_sample_widths(
     return widths
 
 
+def checked_sample_weights(sample_weight: Any, rows: int) -> Array:
+    """A weight for each row, finite and not negative; at least one is above 0."""
+    weights = floats("sample_weight", sample_weight, "numbers, one for each row of X")
+    if weights.shape != (rows,):
+        raise ValueError(
+            f"sample_weight must be one number for each of the {rows} rows, got the shape {weights.shape}."
+        )
+    bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
+    if len(bad):
+        raise ValueError(
+            f"sample_weight must be finite and not negative, got {float(weights[bad[0]])!r} at row {bad[0]}. "
+            f"A row of weight 0 is never drawn."
+        )
+    if not weights.any():
+        raise ValueError("sample_weight is zero for all rows: give at least one row a weight above 0.")
+    return weights
+
+
 def checked_indices(indices: Any, count: int) -> NDArray[np.int64]:
     """Indices of neurons, (n,): from indices, negative ones from the end, or from a mask."""
     require_unmasked("indices", indices)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from gaussian_neurons import _core
 from gaussian_neurons.base.bad_rows import bad_value, require_finite
+from gaussian_neurons.learning.eigenvalues import eigenvalues
 from gaussian_neurons.learning.native import (
     distance_blocks,
     form_blocks,
@@ -28,15 +29,18 @@ __all__ = [
     "checked_scale",
     "cost",
     "least_width",
+    "log_volumes",
     "mutual",
     "nearest",
     "own",
+    "parts",
     "responses",
     "squared_distances",
     "strongest",
 ]
 
 SUMMED = 1 << 20  # squared distances that must have a finite sum
+LESS = -(2.0**-52)  # log of a part that is just smaller
 FINEST = 512  # the least typical squared distance of samples, as a multiple of the least width
 
 
@@ -109,7 +113,7 @@ def strongest(x: Array, centers: Array, widths: Array, shared: bool = False) -> 
         for begin, logs in log_response_blocks(x, centers, widths):
             block = slice(begin, begin + len(logs))
             winner[block] = (logs - offset).argmax(axis=1)
-            log_response[block] = np.take_along_axis(logs, winner[block, None], axis=1)[:, 0]
+            log_response[block] = logs[np.arange(len(logs)), winner[block]]
         return winner, log_response
     if widths.ndim > 1:
         for begin, logs in log_response_blocks(x, centers, widths):
@@ -122,6 +126,62 @@ def strongest(x: Array, centers: Array, widths: Array, shared: bool = False) -> 
         if row >= 0:
             raise bad_value(begin + row, column, float(x[begin + row, column]), centers.dtype.name)
     return winner, log_response
+
+
+def parts(x: Array, centers: Array, widths: Array, group: Indices, shared: bool = False) -> Array:
+    """The part of each group of neurons in each row, (n, number of groups), in float64; rows have the sum 1.
+
+    A group counts as its strongest neuron: what that responds or, if neurons share samples, its density [21].
+    The group that wins the row has the largest part, also in a tie. Rows out of reach of all neurons have
+    equal parts.
+
+    Parameters
+    ----------
+    x : (n, D)
+    centers, widths : of K neurons
+    group : (K,), from 0 on, without gaps
+    shared : whether neurons share samples
+
+    Examples
+    --------
+    >>> x, centers = np.array([[1.0], [1e200]]), np.array([[0.0], [0.5], [1.0]])
+    >>> parts(x, centers, np.ones(3), np.array([0, 1, 1])).round(3)  # 1 / (1 + e)
+    array([[0.269, 0.731],
+           [0.5  , 0.5  ]])
+    """
+    winner = strongest(x, centers, widths, shared)[0]
+    order = np.argsort(group, kind="stable")
+    begins = np.flatnonzero(np.diff(group[order], prepend=-1))
+    found = np.empty((len(x), len(begins)))
+    offset = x.shape[1] / 2 * np.log(widths) if shared else 0.0
+    for begin, logs in log_response_blocks(x, centers, widths) if len(begins) else ():
+        block, rows = slice(begin, begin + len(logs)), np.arange(len(logs))
+        levels = np.maximum.reduceat((logs - offset)[:, order], begins, axis=1).astype(np.float64)
+        won = group[winner[block]]
+        with np.errstate(invalid="ignore"):  # all are minus infinity
+            part = np.exp(np.fmin(levels - levels[rows, won][:, None], LESS))
+        part[rows, won] = 1.0
+        found[block] = part / part.sum(axis=1, keepdims=True)
+    return found
+
+
+def log_volumes(widths: Array, dimensions: int) -> Array:
+    """The logarithm of the integral of each response over all rows, (K,): pi^(D/2) sigma_i^(D/2).
+
+    Examples
+    --------
+    >>> np.exp(log_volumes(np.array([[4.0, 1.0]]), 2)) / np.pi  # of an ellipse with half axes 2 and 1
+    array([2.])
+    """
+    wide = widths.astype(np.float64)
+    if wide.ndim == 1:
+        determinants = dimensions * np.log(wide)
+    elif wide.ndim == 2:
+        determinants = np.log(wide).sum(axis=1)
+    else:
+        determinants = np.array([np.log(eigenvalues(one)).sum() for one in wide])
+    found: Array = (dimensions * np.log(np.pi) + determinants) / 2
+    return found
 
 
 def mutual(centers: Array, widths: Array) -> Iterator[tuple[int, Array]]:

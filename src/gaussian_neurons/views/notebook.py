@@ -17,6 +17,7 @@ Show = Callable[[str, str], Any]  # takes a picture as HTML, and the same as tex
 MOST_VIEWS = 3  # of a model: a cell that is run again leaves an invisible one behind
 PAUSE = 4.0  # times the seconds that a picture took: the pause after it
 BYTES_A_SECOND = 500_000  # Jupyter delays messages from twice as many on
+SMALL = 380  # width of the picture below the parameters of a model, in pixels
 NO_NOTEBOOK = "watch() draws in a Jupyter notebook, and {}. In a terminal: gaussian-neurons live"
 
 
@@ -168,6 +169,14 @@ def _scene(model: Any, state: State) -> Scene:
         state.received,
         len(look.found_then.numbers),
     )
+
+
+def found(model: Any) -> str:
+    """A small picture of what a model has found, as HTML; none before it has learned."""
+    state = model._state
+    if state is None:
+        return ""
+    return f'<div style="max-width:{SMALL}px">{picture(_scene(model, state))}</div>'
 
 
 def watch(model: Any, shape: tuple[int, ...] | None, every: float) -> View:
