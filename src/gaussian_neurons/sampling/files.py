@@ -302,15 +302,18 @@ class ParquetRows(Forward):
 class TextRows(Forward):
     """Rows of a text file, one on each line. Blank lines are ignored."""
 
+    looks_at = 1000  # lines that determine the format
+
     def __init__(self, path: Path, kind: str, columns: Any, dtype: Any, delimiter: Any, header: Any) -> None:
         self._path, self._dtype = path, np.dtype(dtype)
-        self._first = self._first_lines()
+        lines = self._first_lines()
+        self._first = lines[:2]
         self._header = False
         self._format: Format
         try:
             if not self._first:
                 raise ValueError("the file is empty.")
-            first = [line.decode(errors="replace") for line in self._first]
+            first = [line.decode(errors="replace") for line in lines]
             if kind == "csv":
                 self._format, self._header = Csv.of(first, delimiter, header, columns)
             else:
@@ -344,13 +347,13 @@ class TextRows(Forward):
         return {**super().describe(), **settings, "file": lines}
 
     def _first_lines(self) -> list[bytes]:
-        """The first two lines, or fewer. More could block on a slow pipe."""
+        """The first lines, which determine the format."""
         first: list[bytes] = []
         for lines in self._blocks():
             first += [line for _, line in lines]
-            if len(first) > 1:
+            if len(first) >= self.looks_at:
                 break
-        return first[:2]
+        return first[: self.looks_at]
 
     def _begin(self, row: int) -> int:
         """Begin at the row, without parsing the lines before it."""

@@ -79,6 +79,7 @@ class _Pushback:
 class PipedRows(TextRows):
     """Rows of a pipe, one on each line. It cannot seek backward."""
 
+    looks_at = 2  # more could block
     in_a_thread = False  # Ctrl-C cannot interrupt another thread that waits for a pipe
 
     def __init__(self, pipe: _Pushback, kind: str, columns: Any, dtype: Any, header: Any, name: str) -> None:
