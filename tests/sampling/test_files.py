@@ -640,8 +640,8 @@ def test_decimal_commas_in_one_column_and_after_whole_numbers_are_read(tmp_path)
 
 
 def test_commas_between_cells_are_no_decimal_commas(tmp_path):
-    for text in ("1,5\n2,6\n", "a,b\n1,5\n2,6\n", "1, 5\n2, 6\n", "a, b\n1, 5\n2, 6\n"):
-        (tmp_path / "a.csv").write_text(text)
+    for lines in ("1,5\n2,6\n", "a,b\n1,5\n2,6\n", "1, 5\n2, 6\n", "a, b\n1, 5\n2, 6\n"):
+        (tmp_path / "a.csv").write_text(lines)
         assert rows_from_file(tmp_path / "a.csv").read(9).tolist() == [[1, 5], [2, 6]]
 
 
@@ -649,7 +649,7 @@ def test_a_point_among_decimal_commas_is_not_guessed(tmp_path):
     """It may separate thousands."""
     rows = "a;b\n" + "1,5;2\n" * 1000
     (tmp_path / "a.csv").write_text(rows + "1.234;2\n")
-    with pytest.raises(ValueError, match="column 'a' holds '1.234', but other numbers have a decimal comma"):
+    with pytest.raises(ValueError, match=r"column 'a' holds '1.234', but other numbers have a decimal comma"):
         rows_from_file(tmp_path / "a.csv").read(2000)
     (tmp_path / "b.csv").write_text("a;b\n1,5;1.234\n")
     with pytest.raises(ValueError, match=r"column 'a' holds '1,5', not a number. Write decimal commas as"):

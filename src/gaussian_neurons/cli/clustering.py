@@ -238,11 +238,11 @@ def predict(
         ),
     ] = None,
     force: Force = False,
+    only: Annotated[
+        bool, typer.Option("--only", help="Print the clusters without the columns of DATA, as CSV.")
+    ] = False,
     scores: Annotated[
-        bool,
-        typer.Option(
-            "--scores", help="Also print the largest log-response of each row; it is low for novel rows."
-        ),
+        bool, typer.Option("--scores", help="Also print the largest log-response: low for novel rows.")
     ] = False,
     columns: Columns = None,
     exclude: Exclude = None,
@@ -250,24 +250,23 @@ def predict(
     header: Header = None,
     on_bad: OnBadOption = OnBad.raise_,
 ) -> None:
-    """Print the cluster of each row of DATA as CSV.
+    """Print each row of DATA with its cluster.
 
-    The first line is a header. Clusters are numbered from 0; -1 means no
-    cluster, and a skipped row has an empty cell. If model and DATA have column
-    names, columns are matched by name, in any order and among others; else by
-    position. Each line is printed as soon as its row is read, in constant
-    memory.
+    A line of text stays as it is, and gets the cluster at its end; Parquet and
+    NPY become CSV. Clusters are numbered from 0; -1 means no cluster, and a
+    skipped row has an empty cell. If model and DATA have column names, columns
+    are matched by name, in any order and among others; else by position. Each
+    line is printed as soon as its row is read, in constant memory.
 
     \bExamples
-      gaussian-neurons predict model.safetensors flowers.csv -o clusters.csv
-      paste -d, flowers.csv clusters.csv > both.csv
-      gaussian-neurons predict model.safetensors more.csv --scores | head
+      gaussian-neurons predict model.safetensors flowers.csv -o clustered.csv
+      gaussian-neurons predict model.safetensors more.csv --only --scores | head
       tail -n +1 -f readings.csv | gaussian-neurons predict model.safetensors -
     """
     from gaussian_neurons.cli import output, steps
     from gaussian_neurons.cli.reading import Data
 
-    source = Data(data, format, header, columns, exclude, on_bad is OnBad.skip)
+    source = Data(data, format, header, columns, exclude, on_bad is OnBad.skip, keep_lines=not only)
     if out is not None:
         output.check_output(out, force, model, None if source.is_pipe else data)
     learned = steps.load(model, data)

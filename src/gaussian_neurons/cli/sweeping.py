@@ -220,7 +220,7 @@ def sweep(
     written = " and ".join(str(path) for path in (out, json_) if path is not None)
     tables.print_lines(
         steps.size(len(x), opened),
-        f"{found.n_clusters.size} models in {seconds:.2g} s",
+        f"{found.n_clusters.size} models in {tables.duration(seconds)}",
         tables.counts(found),
         *_conclusion(found),
         *([] if found.plateau() is None else ["Next:", _next(found, source, covariance)]),

@@ -1,6 +1,8 @@
 """Parse lines of CSV or JSON: blocks with pyarrow, single lines in Python if a block holds an invalid one."""
 
 import csv
+import json
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -49,16 +51,20 @@ class Format(Protocol):
     def words(self, line: str) -> dict[str, str]:
         """The cells of a line that hold a word: column name to quoted word."""
 
+    def extended(self, line: str, more: Mapping[str, float | None]) -> str:
+        """A line with more cells at its end, by name; None is a missing value."""
+
 
 def parse_lines(
-    form: Format, block: bytes, lines: Sequence[tuple[int, bytes]], name: str, dtype: Any
+    form: Format, block: bytes, lines: Sequence[tuple[int, bytes]], name: str, dtype: Any, keep: bool = False
 ) -> Chunk:
     """Parse lines, given with their line numbers; invalid lines become bad rows."""
+    kept = tuple(line.decode(errors="replace") for _, line in lines) if keep else None
     x = form.parse_block(block)
     if x is not None and len(x) == len(lines):
         x = in_precision(x, dtype)
         if np.isfinite(x).all():
-            return Chunk(x)
+            return Chunk(x, lines=kept)
     rows: list[list[float]] = []
     bad: list[BadRow] = []
     for row, (number, line) in enumerate(lines):
@@ -67,7 +73,7 @@ def parse_lines(
         except (ValueError, TypeError, OverflowError) as error:
             text = str(error) or "cannot be read"
             bad.append(BadRow(row, f"row {{row}} (line {number} of {name}): {text}"))
-    return Chunk(np.array(rows, dtype).reshape(len(rows), len(form.columns)), None, tuple(bad))
+    return Chunk(np.array(rows, dtype).reshape(len(rows), len(form.columns)), None, tuple(bad), kept)
 
 
 def as_number(cell: Any, column: str) -> float:
@@ -165,6 +171,14 @@ class Csv:
         cells = _cells(line, self.delimiter)
         return _words({self.names[k]: cells[k].strip() for k in self.columns if k < len(cells)})
 
+    def extended(self, line: str, more: Mapping[str, float | None]) -> str:
+        """A line with more cells at its end; an invalid one, which may be too short, is filled up first."""
+        empty = "NA" if self.delimiter == " " else ""
+        cells = [empty if value is None else str(value).replace(".", self.decimal) for value in more.values()]
+        if None in more.values():
+            cells = [empty] * (len(self.names) - len(_cells(line, self.delimiter))) + cells
+        return self.delimiter.join([line, *cells])
+
 
 @dataclass
 class JsonLines:
@@ -232,6 +246,16 @@ class JsonLines:
         value = parsed(line)
         cells = value if self.objects else dict(zip(self.names, value, strict=True))
         return _words({self.names[k]: cells[self.names[k]] for k in self.columns})
+
+    def extended(self, line: str, more: Mapping[str, float | None]) -> str:  # noqa: D102
+        text = line.strip()
+        begin, end = "{}" if self.objects else "[]"
+        whole = text.startswith(begin) and text.endswith(end)  # or it cannot be read
+        cells = [text[1:-1].strip()] if whole and text[1:-1].strip() else []
+        for name, value in more.items():
+            number = "null" if value is None or not math.isfinite(value) else str(value)
+            cells.append(f"{json.dumps(name)}: {number}" if self.objects else number)
+        return begin + ", ".join(cells) + end
 
 
 def _words(cells: Mapping[str, Any]) -> dict[str, str]:
