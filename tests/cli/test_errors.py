@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import pyarrow as pa
 import pytest
+import typer
 from pyarrow import parquet
 
 from gaussian_neurons import GaussianNeurons
@@ -153,6 +154,16 @@ def test_examples_in_help_are_not_wrapped_at_80_columns(command, monkeypatch):
     examples = [line.strip() for line in text[text.index("Examples") :].splitlines()[1:] if line.strip()]
     assert any(line.startswith(f"gaussian-neurons {name}") for line in examples)
     assert set(examples) <= set(shown)
+
+
+@pytest.mark.parametrize("name", ["fit", "predict", "sweep"])
+def test_help_fits_a_screen_and_names_every_option(name, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
+    shown = good(name, "--help").stdout
+    assert len(shown.splitlines()) <= 48
+    (command,) = (one for one in typer.main.get_command(app).commands.values() if one.name == name)
+    for parameter in command.params:
+        assert all(f"{option} " in shown for option in parameter.opts if option.startswith("--"))
 
 
 def test_standard_input_must_not_be_a_terminal(monkeypatch):
