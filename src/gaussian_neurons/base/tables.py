@@ -70,9 +70,10 @@ def read(X: Any, known: Names | None = None) -> Table:
 def converted(X: Any, known: Names | None = None, name: str = "X") -> tuple[Array, Names | None]:
     """The numbers of a table, (n, D), or of one row, (D,), and the names of the columns, if there are any."""
     if not isinstance(X, np.ndarray):
-        if is_frame(X):
-            return _of_frame(X)
-        _refuse_paths_and_sparse(X)
+        if type(X) not in (list, tuple, dict):  # a sparse matrix can be a subclass
+            if is_frame(X):
+                return _of_frame(X)
+            _refuse_paths_and_sparse(X)
         named = values_by_name(X)
         if named is not None:
             return _of_named_values(named, known, name)
@@ -119,6 +120,8 @@ def is_table(value: Any) -> bool:
 
 def values_by_name(row: Any) -> Mapping[Any, Any] | None:
     """The values by name, if a row has names: of a mapping, a named tuple, a row of a database or a frame."""
+    if isinstance(row, dict):
+        return row
     if isinstance(row, list | np.ndarray | float | int):
         return None
     if isinstance(row, tuple):
@@ -335,8 +338,9 @@ def _selected(named: Mapping[Any, Any], names: Names, of: str) -> list[Any]:
     if missing:
         raise InvalidRows(f"{of} has no value for {_listed(map(repr, missing))}.")
     values = [named[name] for name in names]
-    for name, value in zip(names, values, strict=True):
+    for value in values:
         if isinstance(value, Masked) and np.ma.is_masked(value):
+            name = names[next(k for k, one in enumerate(values) if one is value)]
             raise InvalidRows(f"{of} has a masked entry in {name!r}. Fill it or drop the row first.")
     return values
 

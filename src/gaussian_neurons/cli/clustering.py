@@ -223,10 +223,11 @@ def predict(
     """Print each row of DATA with its cluster.
 
     A line of text stays as it is, and gets the cluster at its end; Parquet and
-    NPY become CSV. Clusters are numbered from 0; -1 means no cluster, and a
-    skipped row has an empty cell. If model and DATA have column names, columns
-    are matched by name, in any order and among others; else by position. Each
-    line is printed as soon as its row is read, in constant memory.
+    NPY become CSV. There is a header if DATA has column names. Clusters are
+    numbered from 0; -1 means no cluster, and a skipped row has an empty cell.
+    If model and DATA have column names, columns are matched by name, in any
+    order and among others; else by position. Each line is printed as soon as
+    its row is read, in constant memory.
 
     \bExamples
       gaussian-neurons predict model.safetensors flowers.csv -o clustered.csv
