@@ -495,11 +495,11 @@ BAD_ROWS = [
     ([[0.1, 0.2], [np.inf, 0.0]], "row 1, column 0"),
     ([[0.1, 0.2, 0.3]], "3 features"),
     (np.empty((0, 2)), "0 sample"),
-    ([["a", "b"]], "could not convert|numeric|dtype"),
+    ([["a", "b"]], "must hold numbers, got 'a' at row 0, column 0"),
     ([[1.0, None]], "NaN|numbers"),
     (np.array([["2020-01-01", "2020-01-02"]], dtype="datetime64[D]"), "must hold numbers"),
-    ([0.1, 0.2], "1D array|2D array"),
-    (np.zeros((2, 2, 2)), "dim 3"),
+    ([0.1, 0.2], "one dimension"),
+    (np.zeros((2, 2, 2)), "3 dimensions"),
     ([[1 + 2j, 0.0]], "[Cc]omplex"),
 ]
 

@@ -208,19 +208,19 @@ REFUSED = [
     ("learn_one", {}, ValueError, "no features"),
     *(("learn_one", x, TypeError, "must be a dict") for x in (None, 5, "z", [1.0], {"z"}, np.ones(2))),
     *(
-        ("learn_many", frame_of(1.0, value), ValueError, "feature 'z' must be a finite number")
+        ("learn_many", frame_of(1.0, value), ValueError, "columns do not: z|got .* at row 1, column 'z'")
         for value in INVALID
     ),
     ("learn_many", pd.DataFrame({"z": [1.0, np.nan]}), ValueError, "must hold finite numbers, got NaN"),
-    ("learn_many", frame_of(pd.Timestamp(0)), ValueError, "feature 'z' must be a finite number"),
+    ("learn_many", frame_of(pd.Timestamp(0)), ValueError, "columns do not: z"),
     (
         "learn_many",
         pd.DataFrame([[1.0, 2.0]], columns=["z", "z"]),
         ValueError,
-        "unique, got 'z' more than once",
+        "several columns named 'z'",
     ),
     ("learn_many", pd.DataFrame(index=[0, 1]), ValueError, "no features"),
-    *(("learn_many", X, TypeError, "must be a pandas DataFrame") for X in (None, [[1.0]], X, {"z": [1.0]})),
+    *(("learn_many", X, TypeError, "must be a data frame") for X in (None, [[1.0]], X, {"z": [1.0]})),
 ]
 
 
@@ -244,7 +244,7 @@ def test_a_refused_frame_loses_no_sample_that_waits(bad):
     model = model_of()
     for x in SAMPLES[:100]:
         model.learn_one(x)
-    with pytest.raises(ValueError, match="finite number"):
+    with pytest.raises(ValueError, match="must hold"):
         model.learn_many(pd.DataFrame({"a": [1.0, bad], "b": [1.0, 1.0]}))
     model.learn_many(pd.DataFrame(X[100:1500], columns=list("abc")))
     assert same_as(model, X[:1500])
@@ -276,7 +276,7 @@ def test_numbers_of_any_type_are_valid():
     series, by_frames = pd.Series({"b": 2.0, "a": 1.0}), model_of(domain=(0, 1))
     by_frames.learn_one(series)
     assert (by_frames._features, by_frames._waiting) == (["a", "b"], [[1.0, 2.0]])
-    frame = pd.DataFrame({"a": [Decimal("1"), True], "b": pd.Categorical([1, 2])}).assign(c=True)
+    frame = pd.DataFrame({"a": [Decimal("1"), True], "b": pd.array([1, 2], "Int8")}).assign(c=True)
     by_frames.learn_many(frame.astype({"c": "boolean"}))
     assert by_frames._model.n_samples_seen_ == 3
 

@@ -221,13 +221,13 @@ def test_wrong_arguments_are_refused_before_learning(options, says):
 
 
 def test_data_that_cannot_be_read_again_is_refused():
-    with pytest.raises(TypeError, match=r"can be read only once\. Give an array"):
+    with pytest.raises(TypeError, match="can be read only once"):
         sweep(iter(X), **QUICK)
     with pytest.raises(TypeError, match="gives each item only once"):
         sweep(Iterated(iter(X)), **QUICK)
     with pytest.raises(TypeError, match="rows_from_file"):
         sweep("a.csv", **QUICK)
-    with pytest.raises(ValueError, match="Expected 2D"):
+    with pytest.raises(ValueError, match="one dimension"):
         sweep(X[0], **QUICK)
     with pytest.raises(ValueError, match="never ends: give the number of samples"):
         sweep(Mixture(4), **QUICK)

@@ -244,7 +244,7 @@ class GaussianNeurons(
         with notebook.Shown(self, at_once=True):
             before = self._state
             x, names = _table(X)
-            require_finite(x, x.dtype)
+            require_finite(x, x.dtype, names)
             state, given = self._new_state(x, names), self._settings(x.shape[1])
             widths = self._sample_widths(sample_width, state, x)
             weights = None if sample_weight is None else checks.checked_sample_weights(sample_weight, len(x))
@@ -902,15 +902,17 @@ class GaussianNeurons(
             and state.names is None
         ):
             return X
-        x, names = _table(X)
+        x, names = _table(X, state.names)
         require_columns(names, x.shape[1], state.names, state.recent.n_features)
+        if state.names is not None:
+            require_finite(x, state.recent.dtype, state.names)  # others are found later, by index
         return x
 
 
-def _table(X: Any) -> tables.Table:
+def _table(X: Any, known: tuple[str, ...] | None = None) -> tables.Table:
     if isinstance(X, Stream):
         raise TypeError(f"rows are needed, got the stream {X!r}: use learn(stream, n_samples).")
-    return tables.read(X)
+    return tables.read(X, known)
 
 
 def _frozen(array: Array) -> Array:

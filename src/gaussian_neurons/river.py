@@ -1,12 +1,14 @@
 """Gaussian neurons as a river clusterer: one sample at a time, as a dict of features."""
 
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gaussian_neurons.base import tables
+from gaussian_neurons.base.bad_rows import require_finite
 from gaussian_neurons.clustering.numbering import Event
 from gaussian_neurons.estimator import GaussianNeurons
 
@@ -136,13 +138,13 @@ class RiverGaussianNeurons(base.Clusterer):
             return NO_CLUSTER
         return int(self._learned().predict(np.array([_row(self._features, x)], np.float64))[0])
 
-    def learn_many(self, X: "pd.DataFrame") -> None:
-        """Learn from the rows of a frame in their order."""
-        _check_frame(X)
-        if not len(X):
+    def learn_many(self, X: Any) -> None:
+        """Learn from the rows of a data frame, of pandas or another library, in their order."""
+        columns = _columns(X)
+        if not columns.rows:
             return
-        features = self._features or _names(X)
-        rows = _rows(features, X)
+        features = self._features or _names(dict.fromkeys(columns.names))
+        rows = _rows(features, columns)
         model = self._learned()
         try:
             model.partial_fit(rows)
@@ -150,14 +152,15 @@ class RiverGaussianNeurons(base.Clusterer):
             if _received(model):
                 self._features = features
 
-    def predict_many(self, X: "pd.DataFrame") -> "pd.Series[int]":
-        """The cluster of each row of a frame, as `predict_one` has it."""
+    def predict_many(self, X: Any) -> "pd.Series[int]":
+        """The cluster of each row of a data frame, as `predict_one` has it."""
         import pandas as pd
 
-        _check_frame(X)
-        if self._features is None or not len(X):
-            return pd.Series(NO_CLUSTER, X.index, np.int64)
-        return pd.Series(self._learned().predict(_rows(self._features, X)), X.index)
+        columns = _columns(X)
+        index = X.index if isinstance(X, pd.DataFrame) else pd.RangeIndex(columns.rows)
+        if self._features is None or not columns.rows:
+            return pd.Series(NO_CLUSTER, index, np.int64)
+        return pd.Series(self._learned().predict(_rows(self._features, columns)), index)
 
     @property
     def n_clusters(self) -> int:
@@ -238,34 +241,30 @@ def _row(features: list[Hashable], x: Mapping[Any, Any]) -> list[float]:
     return list(map(float, values))
 
 
-def _rows(features: list[Hashable], X: "pd.DataFrame") -> NDArray[np.float64]:
-    """The columns of the features as numbers, which may be NaN: the model refuses these."""
-    _require_known(features, X)
-    chosen = X.reindex(columns=features, fill_value=0.0)
-    for name, dtype in zip(features, chosen.dtypes, strict=True):
-        if dtype.kind not in "fiub":
-            for value in chosen[name]:
-                _require_finite(name, value)
-    rows: NDArray[np.float64] = chosen.to_numpy(np.float64, na_value=np.nan)
+def _rows(features: list[Hashable], columns: tables.Columns) -> NDArray[np.float64]:
+    """The columns of the features as finite numbers; 0 for one that is missing."""
+    _require_known(features, columns.names)
+    at = {name: k for k, name in enumerate(columns.names)}
+    present = [j for j, name in enumerate(features) if name in at]
+    rows = np.zeros((columns.rows, len(features)))
+    for j, values in zip(present, columns.numbers(at[features[j]] for j in present), strict=True):
+        rows[:, j] = values
+    require_finite(rows, np.float64, features)
     return rows
 
 
-def _check_frame(X: Any) -> None:
-    import pandas as pd
-
-    if not isinstance(X, pd.DataFrame):
-        raise TypeError(f"rows must be a pandas DataFrame, got {type(X).__name__}.")
-    if not X.columns.is_unique:
-        name = X.columns[X.columns.duplicated()][0]
-        raise ValueError(f"column names must be unique, got {name!r} more than once. Rename or drop one.")
+def _columns(X: Any) -> tables.Columns:
+    if not tables.is_frame(X):
+        raise TypeError(f"rows must be a data frame, which has column names, got {type(X).__name__}.")
+    return tables.columns_of(X)
 
 
-def _require_known(features: list[Hashable], x: Any) -> None:
+def _require_known(features: list[Hashable], x: Collection[Hashable]) -> None:
     """A ValueError if a sample or a frame has none of the features: all of them would count as 0."""
     if not any(name in x for name in features):
         raise ValueError(
             f"a sample must have features of the first one, {features[:SHOWN]}, got "
-            f"{list(x.keys())[:SHOWN]}. Rename them, or start a new model."
+            f"{list(x)[:SHOWN]}. Rename them, or start a new model."
         )
 
 

@@ -311,18 +311,8 @@ def _readable_again(data: Any) -> Any:
     """An array, or a stream that can be copied for every model."""
     if isinstance(data, Stream):
         return copy.copy(data)  # a pipe refuses
-    if hasattr(data, "__next__"):
-        raise TypeError(
-            f"a sweep reads its data once for each model, but {data!r} can be read only once. Give an array, "
-            f"or a stream of gaussian_neurons.sampling."
-        )
-    if isinstance(data, str | bytes) or hasattr(data, "__fspath__"):
-        raise TypeError(
-            f"rows are needed, got the path {data!r}. Read it with "
-            f"gaussian_neurons.sampling.rows_from_file({data!r})."
-        )
-    rows = tables.read(data).x
-    require_finite(rows, rows.dtype)
+    rows, names = tables.read(data)
+    require_finite(rows, rows.dtype, names)
     return rows
 
 

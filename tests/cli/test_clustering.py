@@ -58,7 +58,9 @@ def test_a_covariance_is_multiplied_with_the_width(here, kind, text, shape):
     model = GaussianNeurons.load("m")
     assert model.centers_.tobytes() == same.centers_.tobytes()
     assert f"covariance_type={kind}" in good("info", "m").stdout
-    assert good("predict", "m", "a.csv").stdout.split()[1:] == [str(label) for label in same.predict(X)]
+    assert good("predict", "m", "a.csv", "--only").stdout.split()[1:] == [
+        str(label) for label in same.predict(X)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -173,8 +175,14 @@ def test_bad_rows_are_named_or_skipped(here):
         assert "rows were skipped. The first: row 40 (line 42" in done.stderr
         assert "60 rows" in done.stdout
     parquet.write_table(pa.table({"x": [1.0, None, 2.0], "y": [1, 2, 3]}), "a.parquet")
-    assert "row 1 (counting from 0) holds a value that is missing" in refused("fit", "a.parquet", "-o", "n")
-    assert "1 of 3 rows were skipped" in good("fit", "a.parquet", "-o", "n", "--on-bad", "skip").stderr
+    for way in ([], ["--one-pass"]):
+        message = refused("fit", "a.parquet", "-o", "n", *way)
+        assert "DATA must hold finite numbers, got NaN at row 1, column 'x'." in message
+        assert "--on-bad skip" in message
+    done = good("fit", "a.parquet", "-o", "n", "--on-bad", "skip")
+    assert (
+        "1 of 3 rows were skipped. The first: DATA must hold finite numbers, got NaN at row 1" in done.stderr
+    )
 
 
 def test_columns_of_different_scales_give_a_warning(here):
@@ -200,7 +208,7 @@ def test_the_printed_command_reads_the_file_in_the_same_way(here):
     done = good("fit", "a.data", "-o", "m", "--no-header", "--exclude", "2", "--samples", "1000")
     command = next(line for line in done.stdout.splitlines() if "predict" in line).split()
     assert " ".join(command) == "gaussian-neurons predict m a.data --no-header --columns 0,1"
-    assert good(*command[1:]).stdout.count("\n") == 3001
+    assert good(*command[1:]).stdout.count("\n") == 3000
 
 
 def test_a_model_without_clusters_gives_a_warning_with_options(here):
@@ -235,7 +243,7 @@ def test_the_output_is_checked_before_data_is_read(here):
 @pytest.mark.parametrize("name", WRITERS)
 def test_predict_prints_the_clusters_of_the_library(here, model, name):
     WRITERS[name](here / name)
-    lines = good("predict", "m.safetensors", name, "--scores").stdout.splitlines()
+    lines = good("predict", "m.safetensors", name, "--only", "--scores").stdout.splitlines()
     assert lines[0] == "cluster,score"
     got = np.array([line.split(",") for line in lines[1:]], float)
     table = pd.DataFrame(X, columns=["x", "y"])
@@ -245,19 +253,19 @@ def test_predict_prints_the_clusters_of_the_library(here, model, name):
 
 def test_a_row_far_from_all_clusters_has_no_cluster(here, model):
     text = "x,y\n0,0\n50,50\n"
-    assert good("predict", "m.safetensors", "-", stdin=text).stdout.splitlines()[2] == "-1"
+    assert good("predict", "m.safetensors", "-", stdin=text).stdout.splitlines()[2] == "50,50,-1"
 
 
 def test_columns_are_matched_by_name_or_position(here, model):
     write_csv(here / "a.csv")
-    expected = good("predict", "m.safetensors", "a.csv").stdout
+    expected = good("predict", "m.safetensors", "a.csv", "--only").stdout
     swapped = np.column_stack([X[:, 1], X[:, 0]])
     write_csv(here / "b.csv", swapped, header="y,x,kind", extra=lambda k: ",word")
-    assert good("predict", "m.safetensors", "b.csv").stdout == expected
+    assert good("predict", "m.safetensors", "b.csv", "--only").stdout == expected
     write_csv(here / "c.csv", header=None)
-    assert good("predict", "m.safetensors", "c.csv").stdout == expected  # by position
+    assert good("predict", "m.safetensors", "c.csv", "--only").stdout == expected  # by position
     write_csv(here / "d.csv", swapped, header="b,a")
-    assert good("predict", "m.safetensors", "d.csv", "--columns", "a,b").stdout == expected
+    assert good("predict", "m.safetensors", "d.csv", "--columns", "a,b", "--only").stdout == expected
 
 
 def test_missing_columns_are_refused(here, model):
@@ -276,20 +284,98 @@ def test_skipped_rows_have_empty_cells(here, model):
     assert "row 1 (line 3 of standard input): has 1 cells" in message
     a, b = map(str, model.predict(pd.DataFrame({"x": [0, 0], "y": [0, 4]})))
     assert a != b
-    done = good("predict", "m.safetensors", "-", "--on-bad", "skip", stdin=text)
+    done = good("predict", "m.safetensors", "-", "--only", "--on-bad", "skip", stdin=text)
     assert done.stdout.splitlines() == ["cluster", a, '""', '""', b]
     assert "2 of 4 rows could not be read" in done.stderr
-    done = good("predict", "m.safetensors", "-", "--on-bad", "skip", "--scores", stdin=text)
+    done = good("predict", "m.safetensors", "-", "--only", "--on-bad", "skip", "--scores", stdin=text)
     assert done.stdout.splitlines()[2:4] == [",", ","]
     np.save("a.npy", np.array([[0.0, 0.0], [np.nan, 0.0], [0.0, 4.0]]))
-    assert good("predict", "m.safetensors", "a.npy", "--on-bad", "skip").stdout.splitlines()[1:] == [
+    assert good("predict", "m.safetensors", "a.npy", "--only", "--on-bad", "skip").stdout.splitlines()[
+        1:
+    ] == [
         a,
         '""',
         b,
     ]
-    done = call("predict", "m.safetensors", "a.npy")
+    done = call("predict", "m.safetensors", "a.npy", "--only")
     assert done.stdout.splitlines() == ["cluster", a]  # all rows before the bad one
-    assert "row 1 (counting from 0) holds a value that is missing" in done.stderr
+    assert "got NaN at row 1, column '0'" in done.stderr
+
+
+KEPT = {
+    "a.csv": ('x;name;y\n0;Zoë;0\n0;"a;b";4\n', "x;name;y;cluster", ["0;Zoë;0;{}", '0;"a;b";4;{}']),
+    "b.csv": ("0,0\n0,4.0\n", None, ["0,0,{}", "0,4.0,{}"]),
+    "c.csv": ("x y\n0  0\n0 4\n", "x y cluster", ["0  0 {}", "0 4 {}"]),
+    "d.jsonl": (
+        '{"y": 0, "x": 0.0, "at": "Zoë"}\n{ "x": 0, "y": 4 }\n',
+        None,
+        ['{{"y": 0, "x": 0.0, "at": "Zoë", "cluster": {}}}', '{{"x": 0, "y": 4, "cluster": {}}}'],
+    ),
+    "e.jsonl": ("[0, 0]\n[0, 4]\n", None, ["[0, 0, {}]", "[0, 4, {}]"]),
+}
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_predict_keeps_the_lines_of_a_text_file(here, model, name):
+    text, header, lines = KEPT[name]
+    (here / name).write_text(text)
+    clusters = model.predict(pd.DataFrame({"x": [0, 0], "y": [0, 4]}))
+    expected = [line.format(cluster) for line, cluster in zip(lines, clusters, strict=True)]
+    expected = expected if header is None else [header, *expected]
+    done = good("predict", "m.safetensors", name)
+    assert done.stdout.splitlines() == expected
+    assert good("predict", "m.safetensors", "-", stdin=text).stdout == done.stdout
+    good("predict", "m.safetensors", name, "--out", "out")
+    assert (here / "out").read_text() == done.stdout
+
+
+def test_predict_writes_other_files_as_csv_with_all_columns(here, model):
+    a, b = model.predict(pd.DataFrame({"x": [0, 0], "y": [0, 4]})).tolist()
+    days = pa.array([0, 1], pa.date32())
+    table = {"note": ["a, b", None], "y": [0.0, 4.0], "day": days, "x": [0, 0]}
+    parquet.write_table(pa.table(table), "a.parquet")
+    assert good("predict", "m.safetensors", "a.parquet").stdout.splitlines() == [
+        "note,y,day,x,cluster",
+        f'"a, b",0.0,1970-01-01,0,{a}',
+        f",4.0,1970-01-02,0,{b}",
+    ]
+    for order in "CF":
+        np.save("a.npy", np.array([[7.0, 0.0, 0.0], [7.0, 0.0, 4.0]], order=order))
+        done = good("predict", "m.safetensors", "a.npy", "--columns", "1,2")
+        assert done.stdout.splitlines() == [f"7.0,0.0,0.0,{a}", f"7.0,0.0,4.0,{b}"]
+
+
+def test_lines_of_skipped_rows_are_kept_and_filled_up(here, model):
+    a, b = model.predict(pd.DataFrame({"x": [0, 0], "y": [0, 4]})).tolist()
+    skip = ["--on-bad", "skip"]
+    done = good("predict", "m.safetensors", "-", *skip, stdin="x,y\n0,0\nbroken\n0,\n0,4\n")
+    assert done.stdout.splitlines() == ["x,y,cluster", f"0,0,{a}", "broken,,", "0,,", f"0,4,{b}"]
+    done = good("predict", "m.safetensors", "-", *skip, stdin='{"x": 0, "y": 0}\nbroken\n{"x": 0}\n')
+    assert [json.loads(line) for line in done.stdout.splitlines()] == [
+        {"x": 0, "y": 0, "cluster": a},
+        {"cluster": None},
+        {"x": 0, "cluster": None},
+    ]
+
+
+def test_a_column_that_predict_would_add_must_not_exist(here, model):
+    (here / "a.csv").write_text("x,y,cluster\n0,0,1\n")
+    message = refused("predict", "m.safetensors", "a.csv")
+    assert "has a column 'cluster' already. Rename it, or add --only" in message
+    good("predict", "m.safetensors", "a.csv", "--only")
+
+
+def test_decimal_commas_are_read_and_written(here):
+    rows = [";".join(repr(value).replace(".", ",") for value in row) for row in X.tolist()]
+    (here / "a.csv").write_text("\n".join(["x;y", *rows]) + "\n")
+    good("fit", "a.csv", "--out", "m", "--width", "1")
+    same = GaussianNeurons(width=1.0, random_state=0).fit(X)
+    assert GaussianNeurons.load("m").centers_.tobytes() == same.centers_.tobytes()
+    lines = good("predict", "m", "a.csv", "--scores").stdout.splitlines()
+    assert lines[0] == "x;y;cluster;score"
+    assert lines[1].startswith(rows[0] + ";")
+    scores = [float(line.split(";")[3].replace(",", ".")) for line in lines[1:]]
+    assert scores == same.score_samples(X).tolist()
 
 
 def test_the_output_file_is_written_as_a_whole(here, model):

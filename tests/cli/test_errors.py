@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import pyarrow as pa
 import pytest
+import typer
 from pyarrow import parquet
 
 from gaussian_neurons import GaussianNeurons
@@ -23,13 +24,20 @@ from tests.cli.calls import call, good, refused, write_csv
         ("x,y\n", "has no rows"),
         (
             "x,kind,name\n1,red,rose\n2,blue,iris\n",
-            "column 'kind' holds 'red'.*--exclude kind,name.*x, kind, name",
+            "'kind' holds 'red', column 'name' holds 'rose', not numbers: exclude them with .* kind,name",
         ),
         (
             "5.1,3.5,setosa\n4.9,3.0,setosa\n",
             "'setosa'.* --header or --no-header",
         ),
         ("hello world\n", "has no rows"),
+        ("a,b\nx,y\n", "has no column of numbers: column 'a' holds 'x', column 'b' holds 'y'"),
+        (
+            "at,x\n2024-01-05,1\n2024-01-06,2\n",
+            "a.csv': column 'at' holds '2024-01-05', not numbers: exclude it with --exclude at\\.$",
+        ),
+        ("x,y\n1,2\n,3\n", r"row 1 \(line 3 of a.csv\): column 'x' is empty"),
+        ("x,y\n1,2\n3,nan\n", r"row 1 \(line 3 of a.csv\): column 'y' holds nan"),
     ],
 )
 def test_files_without_a_table_of_numbers(here, content, message):
@@ -90,6 +98,12 @@ def test_a_text_column_in_parquet_is_refused_with_advice(here):
     parquet.write_table(pa.table({"x": [1.0], "kind": ["red"]}), "a.parquet")
     assert "column 'kind' holds string" in refused("fit", "a.parquet", "-o", "m")
     assert "--exclude kind" in refused("fit", "a.parquet", "-o", "m")
+    days = pa.table({"x": [1.0], "day": pa.array([1], pa.date32()), "at": pa.array([1], pa.timestamp("ms"))})
+    parquet.write_table(days, "b.parquet")
+    assert refused("fit", "b.parquet", "-o", "m") == (
+        "Error: 'b.parquet': column 'day' holds date32[day], column 'at' holds timestamp[ms], not numbers: "
+        "exclude them with --exclude day,at.\n"
+    )
     good("fit", "a.parquet", "-o", "m", "--exclude", "kind", "--samples", "1000")
 
 
@@ -140,6 +154,16 @@ def test_examples_in_help_are_not_wrapped_at_80_columns(command, monkeypatch):
     examples = [line.strip() for line in text[text.index("Examples") :].splitlines()[1:] if line.strip()]
     assert any(line.startswith(f"gaussian-neurons {name}") for line in examples)
     assert set(examples) <= set(shown)
+
+
+@pytest.mark.parametrize("name", ["fit", "predict", "sweep"])
+def test_help_fits_a_screen_and_names_every_option(name, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
+    shown = good(name, "--help").stdout
+    assert len(shown.splitlines()) <= 48
+    (command,) = (one for one in typer.main.get_command(app).commands.values() if one.name == name)
+    for parameter in command.params:
+        assert all(f"{option} " in shown for option in parameter.opts if option.startswith("--"))
 
 
 def test_standard_input_must_not_be_a_terminal(monkeypatch):

@@ -36,7 +36,7 @@ def send(process, text):
 def test_a_closed_pipe_ends_without_a_message(here, model):
     with started("predict", "m.safetensors", "-", stdout=subprocess.PIPE) as process:
         send(process, b"x,y\n0,0\n")
-        assert process.stdout.readline() == b"cluster\n"
+        assert process.stdout.readline() == b"x,y,cluster\n"
         process.stdout.close()
         send(process, b"0,0\n")
         assert process.wait(300) == 141
@@ -46,10 +46,10 @@ def test_a_closed_pipe_ends_without_a_message(here, model):
 def test_lines_are_printed_as_rows_arrive_until_ctrl_c(here, model):
     with started("predict", "m.safetensors", "-", stdout=subprocess.PIPE) as process:
         send(process, b"x,y\n0,0\n")
-        assert process.stdout.readline() == b"cluster\n"
+        assert process.stdout.readline() == b"x,y,cluster\n"
         first = process.stdout.readline()
         send(process, b"50,50\n0,0\n")
-        assert process.stdout.readline() == b"-1\n"
+        assert process.stdout.readline() == b"50,50,-1\n"
         assert process.stdout.readline() == first
         process.send_signal(signal.SIGINT)
         assert process.wait(300) == 130

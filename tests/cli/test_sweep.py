@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -30,6 +31,7 @@ def test_the_table_and_the_printed_fit_agree_with_the_library(here):
     expected = sweep(X, 5000, **SAME)
     plateau = expected.plateau()
     assert "3,000 rows of 2 columns: x, y" in done.stdout
+    assert re.search(r"^20 models in [\d.]+ (s|minutes)$", done.stdout, re.MULTILINE)
     assert f"3 clusters, at {plateau.cells.sum()} of 10 pairs" in done.stdout
     for width, counts in zip(expected.widths, expected.typical, strict=True):
         (line,) = (line for line in done.stdout.splitlines() if line.split()[:1] == [f"{width:g}"])

@@ -609,3 +609,49 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
     else:
         parquet.write_table(pa.table({"a": rows[:, 0], "b": rows[:, 1]}), path, row_group_size=3000)
     assert subprocess.run([sys.executable, "-c", script], timeout=100).returncode == 0
+
+
+DECIMAL_COMMAS = {
+    "semicolons": "a;b;kind\n1,5;2;x\n-0,25;1e3;y\n,5;3,0e-1;z\n",
+    "tabs": "a\tb\tkind\n1,5\t2\tx\n-0,25\t1e3\ty\n,5\t3,0e-1\tz\n",
+    "no header": "1,5;2;0\n-0,25;1e3;0\n,5;3,0e-1;0\n",
+    "blanks": "a b kind\n1,5 2 0\n-0,25 1e3 0\n,5 3,0e-1 0\n",
+    "quotes": '"a";"b";"kind"\n"1,5";"2";"x"\n"-0,25";"1e3";"y"\n",5";"3,0e-1";"z"\n',
+}
+
+
+@pytest.mark.parametrize("kind", DECIMAL_COMMAS)
+def test_decimal_commas_are_read(tmp_path, kind):
+    (tmp_path / "a.csv").write_text(DECIMAL_COMMAS[kind])
+    expected = [[1.5, 2], [-0.25, 1000], [0.5, 0.3]]
+    assert rows_from_file(tmp_path / "a.csv", columns=[0, 1]).read(9).tolist() == expected
+    with open(tmp_path / "a.csv", "rb") as file:
+        assert rows_from_pipe(file, columns=[0, 1]).read(9).tolist() == expected
+
+
+def test_decimal_commas_in_one_column_and_after_whole_numbers_are_read(tmp_path):
+    (tmp_path / "a.csv").write_text("a\n1,5\n2\n")
+    assert rows_from_file(tmp_path / "a.csv").read(9).tolist() == [[1.5], [2]]
+    (tmp_path / "b.csv").write_text("a;b\n" + "1;2\n" * 500 + "1,5;2\n")
+    stream = rows_from_file(tmp_path / "b.csv")
+    assert stream.seek(500).read(1).tolist() == [[1.5, 2]]
+    with open(tmp_path / "b.csv", "rb") as file, pytest.raises(ValueError, match="Write decimal commas as"):
+        rows_from_pipe(file).read(999)  # of which two lines determine the format
+
+
+def test_commas_between_cells_are_no_decimal_commas(tmp_path):
+    for lines in ("1,5\n2,6\n", "a,b\n1,5\n2,6\n", "1, 5\n2, 6\n", "a, b\n1, 5\n2, 6\n"):
+        (tmp_path / "a.csv").write_text(lines)
+        assert rows_from_file(tmp_path / "a.csv").read(9).tolist() == [[1, 5], [2, 6]]
+
+
+def test_a_point_among_decimal_commas_is_not_guessed(tmp_path):
+    """It may separate thousands."""
+    rows = "a;b\n" + "1,5;2\n" * 1000
+    (tmp_path / "a.csv").write_text(rows + "1.234;2\n")
+    with pytest.raises(ValueError, match=r"column 'a' holds '1.234', but other numbers have a decimal comma"):
+        rows_from_file(tmp_path / "a.csv").read(2000)
+    (tmp_path / "b.csv").write_text("a;b\n1,5;1.234\n")
+    with pytest.raises(ValueError, match=r"column 'a' holds '1,5', not a number. Write decimal commas as"):
+        rows_from_file(tmp_path / "b.csv").read(9)
+    assert rows_from_file(tmp_path / "b.csv", columns=["a"]).read(9).tolist() == [[1.5]]

@@ -287,10 +287,11 @@ def test_as_stream():
     assert isinstance(as_stream([[1.0]]), Iterated)
     with pytest.raises(TypeError, match=r"rows_from_file\('data.csv'\)"):
         as_stream("data.csv")
-    for invalid in (5, {"a": [1.0]}):
-        with pytest.raises(TypeError, match="expected a stream, a table or an iterable"):
+    assert as_stream({"a": [1.0, 2.0]}).feature_names == ["a"]
+    for invalid in (None, object()):
+        with pytest.raises(TypeError, match="X must be an array"):
             as_stream(invalid)
-    with pytest.raises(ValueError, match=r"one dimension: use x\[:, None\]"):
+    with pytest.raises(ValueError, match=r"one dimension[.] Reshape your data: x\[:, None\]"):
         as_stream(np.zeros(5))
     with pytest.raises(ValueError, match=r"3 dimensions[.] For images, draw patches"):
         as_stream(np.zeros((6, 12, 12), np.uint8))

@@ -12,6 +12,7 @@ from gaussian_neurons.cli.errors import handle_errors, warn
 from gaussian_neurons.cli.options import (
     BACKEND,
     COVARIANCE,
+    COVARIANCE_TYPE,
     LEARNING_RATE,
     REPULSION_EVERY,
     Columns,
@@ -33,6 +34,8 @@ from gaussian_neurons.cli.options import (
     strength_or_auto,
 )
 
+MODEL = "Model"  # a panel of options
+
 # Commands import what learns, which takes a second, so that --help and wrong options are fast.
 
 
@@ -44,27 +47,36 @@ def fit(
         typer.Option("--out", "-o", metavar="MODEL", help="The model file to write.", show_default=False),
     ],
     force: Force = False,
+    samples: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="COUNT", help="Rows to draw, or to read with --one-pass."),
+    ] = None,
+    one_pass: Annotated[bool, typer.Option("--one-pass", help="Learn once from each row, in order.")] = False,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Resume --one-pass from this file.", show_default=False),
+    ] = None,
+    columns: Columns = None,
+    exclude: Exclude = None,
+    format: FormatOption = None,
+    header: Header = None,
+    on_bad: OnBadOption = OnBad.raise_,
     neurons: Annotated[
         int,
         typer.Option(
-            min=1, metavar="COUNT", help="The largest possible number of clusters.", rich_help_panel="Model"
+            min=1, metavar="COUNT", help="The most clusters that can be found.", rich_help_panel=MODEL
         ),
     ] = 16,
     clusters: Annotated[
         int | None,
         typer.Option(
-            min=1,
-            metavar="COUNT",
-            help="The number of clusters, if you know it. Not with --width.",
-            rich_help_panel="Model",
-            show_default="found",
+            min=1, metavar="COUNT", help="How many there are. Not with --width.", rich_help_panel=MODEL
         ),
     ] = None,
     shape: Annotated[
         Shape,
         typer.Option(
-            help="Clusters are compact, or of any shape, such as rings. Not with --width.",
-            rich_help_panel="Model",
+            metavar="compact|any", help="any: such as rings. Not with --width.", rich_help_panel=MODEL
         ),
     ] = Shape.compact,
     width: Annotated[
@@ -72,29 +84,18 @@ def fit(
         typer.Option(
             metavar="NUMBER|auto",
             callback=checked_number,
-            help="The width of neurons, a squared distance. A larger width gives fewer clusters.",
-            rich_help_panel="Model",
+            help="A squared distance; larger: fewer clusters.",
+            rich_help_panel=MODEL,
+            show_default=False,
         ),
     ] = "auto",
-    covariance_type: Annotated[
-        Covariance,
-        typer.Option(
-            help="What a neuron has: a width, or a diagonal or full covariance. The last two need --width "
-            "and --covariance.",
-            rich_help_panel="Model",
-        ),
-    ] = Covariance.spherical,
-    covariance: Annotated[
-        str | None,
-        typer.Option(metavar="A,B,C", help=COVARIANCE, rich_help_panel="Model", show_default=False),
-    ] = None,
     inhibition: Annotated[
         str,
         typer.Option(
             metavar="NUMBER|auto",
             callback=checked_strength,
-            help="The strength of the repulsion between neurons. More gives fewer clusters. Needs --width.",
-            rich_help_panel="Model",
+            help="The repulsion of neurons. Needs --width.",
+            rich_help_panel=MODEL,
         ),
     ] = "auto",
     learning_rate: Annotated[
@@ -103,79 +104,48 @@ def fit(
             metavar="NUMBER|auto",
             callback=checked_number,
             help=LEARNING_RATE,
-            rich_help_panel="Model",
+            rich_help_panel=MODEL,
+            show_default=False,
         ),
     ] = "auto",
+    covariance_type: Annotated[
+        Covariance,
+        typer.Option(metavar="NAME", help=COVARIANCE_TYPE, rich_help_panel=MODEL, show_default=False),
+    ] = Covariance.spherical,
+    covariance: Annotated[
+        str | None, typer.Option(metavar="A,B,C", help=COVARIANCE, rich_help_panel=MODEL, show_default=False)
+    ] = None,
     repulsion_every: Annotated[
         int,
-        typer.Option(min=1, metavar="COUNT", help=REPULSION_EVERY, rich_help_panel="Model"),
+        typer.Option(min=1, metavar="COUNT", help=REPULSION_EVERY, rich_help_panel=MODEL, show_default=False),
     ] = 1,
     init: Annotated[
         Init,
         typer.Option(
-            help="How centers start: uniformly in the box of the data, on random rows, or spread over rows.",
-            rich_help_panel="Model",
+            metavar="NAME",
+            help="Start: auto, uniform, samples or spread.",
+            rich_help_panel=MODEL,
+            show_default=False,
         ),
     ] = Init.auto,
     backend: Annotated[
-        str, typer.Option(metavar="NAME|MODULE:FUNCTION", help=BACKEND, rich_help_panel="Model")
+        str, typer.Option(metavar="NAME", help=BACKEND, rich_help_panel=MODEL, show_default=False)
     ] = "auto",
     seed: Annotated[
         int,
         typer.Option(
-            min=0, metavar="NUMBER", help="The same seed gives the same model.", rich_help_panel="Model"
+            min=0, metavar="NUMBER", help="The same seed gives the same model.", rich_help_panel=MODEL
         ),
     ] = 0,
-    samples: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            metavar="COUNT",
-            help="The number of rows to draw, or to read with --one-pass.",
-            rich_help_panel="Run",
-            show_default="all rows of DATA, but at least 20,000 draws, or 100,000 with --width",
-        ),
-    ] = None,
-    one_pass: Annotated[
-        bool,
-        typer.Option(
-            "--one-pass",
-            help="Learn once from each row, in order and in constant memory. Always on for -.",
-            rich_help_panel="Run",
-        ),
-    ] = False,
-    checkpoint: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Store checkpoints of a pass here. The same command resumes from it.",
-            rich_help_panel="Run",
-            show_default=False,
-        ),
-    ] = None,
-    columns: Columns = None,
-    exclude: Exclude = None,
-    format: FormatOption = None,
-    header: Header = None,
-    on_bad: OnBadOption = OnBad.raise_,
 ) -> None:
-    """Cluster the rows of DATA and write a model file.
+    """Cluster the rows of DATA, which finds the number of clusters, and write a model.
 
-    The command finds the number of clusters. It draws rows at random, each
-    several times if there are few. Clusters depend on distances: if the
-    columns have different scales, scale them first.
+    Rows are drawn at random: as many as there are, and at least 20,000, or 100,000
+    with --width. Columns of different scale must be scaled first.
 
     \bExamples
       gaussian-neurons fit flowers.csv --exclude species -o model.safetensors
-      gaussian-neurons fit rings.csv --neurons 50 --shape any -o model.safetensors
-      gaussian-neurons fit flowers.csv --columns 2,3 --neurons 30 --width 0.5 \\
-          -o model.safetensors
-      gaussian-neurons fit huge.parquet --one-pass --checkpoint run.safetensors \\
-          -o model.safetensors
-      gaussian-neurons fit flowers.csv --exclude species \\
-          --backend my_module:learn -o model.safetensors
-      gaussian-neurons fit flowers.csv --columns 2,3 --width 0.1 \\
-          --covariance-type diag --covariance 3,0.6 -o model.safetensors
+      gaussian-neurons fit a.csv --columns 2,3 --width 0.5 -o model.safetensors
       zcat log.jsonl.gz | gaussian-neurons fit - -o model.safetensors
     """
     from gaussian_neurons import GaussianNeurons
@@ -238,11 +208,11 @@ def predict(
         ),
     ] = None,
     force: Force = False,
+    only: Annotated[
+        bool, typer.Option("--only", help="Print the clusters without the columns of DATA, as CSV.")
+    ] = False,
     scores: Annotated[
-        bool,
-        typer.Option(
-            "--scores", help="Also print the largest log-response of each row; it is low for novel rows."
-        ),
+        bool, typer.Option("--scores", help="Also print the largest log-response: low for novel rows.")
     ] = False,
     columns: Columns = None,
     exclude: Exclude = None,
@@ -250,24 +220,24 @@ def predict(
     header: Header = None,
     on_bad: OnBadOption = OnBad.raise_,
 ) -> None:
-    """Print the cluster of each row of DATA as CSV.
+    """Print each row of DATA with its cluster.
 
-    The first line is a header. Clusters are numbered from 0; -1 means no
-    cluster, and a skipped row has an empty cell. If model and DATA have column
-    names, columns are matched by name, in any order and among others; else by
-    position. Each line is printed as soon as its row is read, in constant
-    memory.
+    A line of text stays as it is, and gets the cluster at its end; Parquet and
+    NPY become CSV. There is a header if DATA has column names. Clusters are
+    numbered from 0; -1 means no cluster, and a skipped row has an empty cell.
+    If model and DATA have column names, columns are matched by name, in any
+    order and among others; else by position. Each line is printed as soon as
+    its row is read, in constant memory.
 
     \bExamples
-      gaussian-neurons predict model.safetensors flowers.csv -o clusters.csv
-      paste -d, flowers.csv clusters.csv > both.csv
-      gaussian-neurons predict model.safetensors more.csv --scores | head
+      gaussian-neurons predict model.safetensors flowers.csv -o clustered.csv
+      gaussian-neurons predict model.safetensors more.csv --only --scores | head
       tail -n +1 -f readings.csv | gaussian-neurons predict model.safetensors -
     """
     from gaussian_neurons.cli import output, steps
     from gaussian_neurons.cli.reading import Data
 
-    source = Data(data, format, header, columns, exclude, on_bad is OnBad.skip)
+    source = Data(data, format, header, columns, exclude, on_bad is OnBad.skip, keep_lines=not only)
     if out is not None:
         output.check_output(out, force, model, None if source.is_pipe else data)
     learned = steps.load(model, data)

@@ -21,6 +21,7 @@ CLOSED_PIPE = 141  # 128 + SIGPIPE
 
 # What the library's messages call its arguments, and the options of the command line.
 OPTIONS = {
+    r"\bX (must hold|holds)\b": r"DATA \1",
     r"\bheader=True\b": "--header",
     r"\bheader=False\b": "--no-header",
     r"\bformat=(?!\w)": "--format csv, jsonl, npy or parquet.",
@@ -76,7 +77,7 @@ def require(*packages: str, extra: str = "cli") -> None:
 
 def warn(text: str) -> None:
     """Print a warning."""
-    print_message("Warning:", text, "yellow")
+    print_message("Warning:", _with_options(text), "yellow")
 
 
 def print_message(head: str, text: str, style: str) -> None:
@@ -103,7 +104,7 @@ def _with_options(text: str) -> str:
 
 def _show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
     """Replaces Python's own function, which prints a line of code."""
-    text = _with_options(str(message))
+    text = str(message)
     warn(text[:1].upper() + text[1:])
 
 

@@ -149,13 +149,9 @@ def _read_points(source: "Data", path: Path, standardize: bool) -> "Points":
         names[:], numbers[:] = known, source.selected(known)
         return numbers
 
-    try:
-        opened = source.open(choose)
-    except ValueError:
-        files.require_decimal_points(path)
-        raise
+    opened = source.open(choose)
     _require_two(source.path, opened.labels, names)
-    rows, skipped, bad = reading.whole_table(opened.stream, skip=True, count=lambda rows: None)
+    rows, skipped, bad = reading.whole_table(opened, skip=True, count=lambda rows: None)
     first = "; ".join(str(one).rstrip(".") for one in bad)
     if not len(rows):
         raise ValueError(f"{source.path!r} has no readable row of {skipped:,}. The first: {first}.")

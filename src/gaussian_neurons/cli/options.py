@@ -104,51 +104,32 @@ def number_or_auto(value: str, zero: bool = False) -> Any:
     return number
 
 
-REPULSION_EVERY = "Apply the repulsion only at every COUNT-th row: faster; exact only with 1. Needs --width."
-LEARNING_RATE = (
-    "The learning rate: a step is this number divided by the width, times a distance; without --width, the "
-    "part of the way to a row."
-)
-BACKEND = "auto, native, reference, or a function of your own as module:function."
-COVARIANCE = (
-    "The shape of neurons, which the width is multiplied by: a number for each column, or the rows of a "
-    "matrix (4,1;1,2)."
-)
-FILES = "A CSV, JSON lines, Parquet or NPY file; - reads CSV or JSON lines from standard input."
+REPULSION_EVERY = "Repel only at every COUNT-th row: faster. Needs --width."
+LEARNING_RATE = "The size of a step; auto suits the width."
+BACKEND = "auto, native, reference, or a function, module:function."
+COVARIANCE_TYPE = "spherical, diag or full; the last two need --covariance."
+COVARIANCE = "Multiplied by the width: 4,1 or a matrix, 4,1;1,2."
+FILES = "A CSV, JSON lines, Parquet or NPY file; - reads a pipe."
 DataArgument = Annotated[str, typer.Argument(metavar="DATA", help=FILES, show_default=False)]
 ModelArgument = Annotated[
     str, typer.Argument(metavar="MODEL", help="A model file, written by fit.", show_default=False)
 ]
 Columns = Annotated[
-    str | None,
-    typer.Option(
-        metavar="A,B,C", help="The columns to use, by name or by index from 0.", rich_help_panel="Data"
-    ),
+    str | None, typer.Option(metavar="A,B,C", help="The columns to use, by name or index from 0.")
 ]
-Exclude = Annotated[
-    str | None,
-    typer.Option(metavar="A,B", help="Columns to exclude, such as labels.", rich_help_panel="Data"),
-]
+Exclude = Annotated[str | None, typer.Option(metavar="A,B", help="Columns to exclude, such as labels.")]
 FormatOption = Annotated[
     Format | None,
-    typer.Option(
-        "--format", help="The format of DATA, if its file name does not show it.", rich_help_panel="Data"
-    ),
+    typer.Option("--format", metavar="NAME", help="Of DATA: csv, jsonl, npy or parquet."),
 ]
 Header = Annotated[
     bool | None,
     typer.Option(
-        "--header/--no-header",
-        help="Whether the first line of a CSV file holds the column names, if that is ambiguous.",
-        rich_help_panel="Data",
-        show_default=False,
+        "--header/--no-header", help="Whether a CSV file begins with column names.", show_default=False
     ),
 ]
 OnBadOption = Annotated[
     OnBad,
-    typer.Option(
-        help="What to do with a row that cannot be read: stop with an error, or skip it.",
-        rich_help_panel="Data",
-    ),
+    typer.Option(metavar="raise|skip", help="Stop at an unreadable row, or skip it.", show_default=False),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite the file at --out.")]

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gaussian_neurons.base.bad_rows import BadRow
+from gaussian_neurons.base.bad_rows import BadRow, bad_value_of, finite_rows
 from gaussian_neurons.sampling import Chunk, Stream, rows_from_file, rows_from_pipe
 from gaussian_neurons.sampling.files import TextRows
 from gaussian_neurons.sampling.stream import concatenated
@@ -25,9 +25,8 @@ PIPE = "-"
 CHECKED_ROWS = 1000  # to check the columns
 ALL_ROWS = 1 << 40
 UNEVEN = 100.0  # largest ratio of standard deviations without a warning
-ROWS_AT_ONCE = 1 << 16
 MOST_NAMES = 12  # columns in a message
-SHOWN = 3  # skipped rows in a message
+SHOWN = 3  # skipped rows, or columns without numbers, in a message
 
 
 class Opened(NamedTuple):
@@ -47,6 +46,7 @@ class Data:
     columns: str | None
     exclude: str | None
     skip: bool  # skip rows that cannot be read
+    keep_lines: bool = False  # keep each row as a line of text
 
     @property
     def is_pipe(self) -> bool:
@@ -93,23 +93,27 @@ class Data:
         return left
 
     def _opened(self, columns: Callable[[list[str]], list[int]]) -> Stream:
+        options: Any = {"format": self.format, "header": self.header, "keep_lines": self.keep_lines}
         if not self.is_pipe:
             require_file(self.path, "data")
-            return rows_from_file(self.path, columns=columns, format=self.format, header=self.header)
+            return rows_from_file(self.path, columns=columns, **options)
         if sys.stdin is None or sys.stdin.isatty():
             raise ValueError(
                 "standard input is a terminal. Name a file instead of -, or pipe rows in: "
                 "cat data.csv | gaussian-neurons ..."
             )
-        return rows_from_pipe(sys.stdin.buffer, columns=columns, format=self.format, header=self.header)
+        return rows_from_pipe(sys.stdin.buffer, columns=columns, **options)
 
     def _not_numbers(self, error: NoNumbers) -> str:
-        held = ", ".join(f"column {name!r} holds {what}" for name, what in error.held.items())
+        """One sentence: what the columns hold, and the option that excludes them."""
+        held = [f"column {name!r} holds {what}" for name, what in error.held.items()]
+        more = f" and {len(held) - SHOWN} more" if len(held) > SHOWN else ""
+        listed = f"{', '.join(held[:SHOWN])}{more}"
+        if len(held) == len(error.names):
+            return f"{self.shown} has no column of numbers: {listed}."
         option = ",".join(_quoted(name) or str(error.names.index(name)) for name in error.held)
-        return (
-            f"{self.shown}: {held}, which is not a number. To exclude labels, add --exclude "
-            f"{shlex.quote(option)}, or select others with --columns. The columns are {several(error.names)}."
-        )
+        them = "it" if len(held) == 1 else "them"
+        return f"{self.shown}: {listed}, not numbers: exclude {them} with --exclude {shlex.quote(option)}."
 
 
 def require_file(path: str, what: str) -> None:
@@ -127,12 +131,13 @@ def require_file(path: str, what: str) -> None:
     raise ValueError(f"there is no file {path!r}.{hint}")
 
 
-def whole_table(stream: Stream, skip: bool, count: Callable[[int], None]) -> tuple[Array, int, list[BadRow]]:
+def whole_table(opened: Opened, skip: bool, count: Callable[[int], None]) -> tuple[Array, int, list[BadRow]]:
     """All rows, in memory or mapped from a file; the number of skipped rows, and the first of them."""
     chunks: list[Chunk] = []
     bad: list[BadRow] = []
     taken = skipped = 0
-    while (chunk := stream.draw(taken, ALL_ROWS)).taken:
+    while (chunk := opened.stream.draw(taken, ALL_ROWS)).taken:
+        chunk = without_holes(chunk, chunk.x.dtype, opened.labels)
         if chunk.bad and not skip:
             raise chunk.bad[0].later(taken)
         bad += [one.later(taken) for one in chunk.bad[: SHOWN - len(bad)]]
@@ -140,34 +145,26 @@ def whole_table(stream: Stream, skip: bool, count: Callable[[int], None]) -> tup
         chunks.append(Chunk(chunk.x))
         taken += chunk.taken
         count(taken)
-    x = concatenated(chunks).x
-    good = np.ones(len(x), bool)
-    for begin in range(0, len(x), ROWS_AT_ONCE):
-        good[begin : begin + ROWS_AT_ONCE] = finite_rows(x[begin : begin + ROWS_AT_ONCE])
+    return concatenated(chunks).x, skipped, bad
+
+
+def without_holes(chunk: Chunk, dtype: Any, labels: Sequence[str]) -> Chunk:
+    """A chunk with the rows that are not finite in a precision among its bad rows."""
+    good = finite_rows(chunk.x, dtype)
     if good.all():
-        return x, skipped, bad
-    holes = [not_finite(int(row)) for row in np.flatnonzero(~good)]
-    if not skip:
-        raise holes[0]
-    return x[good], skipped + len(holes), bad + holes[: SHOWN - len(bad)]
-
-
-def finite_rows(x: Array, dtype: Any = np.float64) -> NDArray[np.bool_]:
-    """Which rows are finite in a precision, (n,)."""
-    with np.errstate(over="ignore"):
-        finite: NDArray[np.bool_] = np.isfinite(x.astype(dtype, copy=False)).all(axis=1)
-    return finite
-
-
-def not_finite(row: int) -> BadRow:
-    """The error of a row with a missing or infinite value."""
-    return BadRow(row, "row {row} (counting from 0) holds a value that is missing or not finite.")
+        return chunk
+    holes = [
+        bad_value_of(chunk.x, int(k), dtype).later(chunk.rows_up_to(int(k)) - int(k)).named(labels)
+        for k in np.flatnonzero(~good)
+    ]
+    bad = tuple(sorted([*chunk.bad, *holes], key=lambda one: one.row))
+    return Chunk(chunk.x[good], None, bad, chunk.lines)
 
 
 def uneven(x: Array, names: Sequence[str]) -> str | None:
     """A warning if the scales of columns differ so much that some hardly affect distances."""
     some = np.asarray(x[:: max(1, len(x) // (10 * CHECKED_ROWS))], np.float64)
-    some = some[finite_rows(some)]
+    some = some[finite_rows(some, some.dtype)]
     if len(some) < 2:
         return None
     with np.errstate(over="ignore", invalid="ignore"):

@@ -1,7 +1,7 @@
 """The steps of fit and predict: two ways to learn, clusters line by line, the summary."""
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -68,7 +68,7 @@ def all_rows(opened: Opened, source: Data) -> Any:
     """All rows that can be read, (n, D), with warnings about skipped rows and unusual columns."""
     count, stream = Count(), opened.stream
     with output.progress_bar("reading", lambda: count.rows, stream.length):
-        x, skipped, bad = reading.whole_table(stream, source.skip, lambda rows: setattr(count, "rows", rows))
+        x, skipped, bad = reading.whole_table(opened, source.skip, lambda rows: setattr(count, "rows", rows))
     if skipped:
         shown = "; ".join(str(one).rstrip(".") for one in bad)
         warn(f"{skipped:,} of {len(x) + skipped:,} rows were skipped. The first: {shown}.")
@@ -129,7 +129,7 @@ def summarize(
         options += ["--columns", ",".join(opened.labels)]
     tables.print_lines(
         size(rows, opened),
-        f"{clusters}, by {drawn} in {seconds:.2g} s",
+        f"{clusters}, by {drawn} in {tables.duration(seconds)}",
         f"{width}; a smaller width gives more clusters, a larger one fewer",
         table,
         f"Written to {out}. Next:",
@@ -178,45 +178,61 @@ def match_columns(source: Data, names: list[str], known: list[str], n_features: 
 
 def lines(model: GaussianNeurons, opened: Opened, source: Data, scores: bool, count: Count) -> Iterator[str]:
     """The output, chunk by chunk as rows arrive; updates the count."""
-    yield "cluster,score\n" if scores else "cluster\n"
+    own = ["cluster", "score"] if scores else ["cluster"]
+    kept = getattr(opened.stream, "line_format", None)
+    if kept is None:
+        yield ",".join(own) + "\n"
+    else:
+        _require_other_names(kept.form.names, own, source)
+        if kept.header is not None:
+            yield kept.form.delimiter.join([kept.header, *own]) + "\n"
+    extended = _alone if kept is None else kept.form.extended
     while (chunk := opened.stream.draw(count.rows, ROWS_AT_ONCE)).taken:
-        chunk = _without_holes(chunk, model.centers_.dtype)
+        chunk = reading.without_holes(chunk, model.centers_.dtype, opened.labels)
         stop = chunk.bad[0].later(count.rows) if chunk.bad and not source.skip else None
         if stop is not None:
             chunk, _ = chunk.cut(chunk.bad[0].row)
         if chunk.taken:
-            yield _output_lines(model, chunk, scores, count)
+            yield _output_lines(model, chunk, own, count, extended)
         if stop is not None:
             raise stop
 
 
-def _without_holes(chunk: Chunk, dtype: Any) -> Chunk:
-    """A chunk with the rows that are not finite in the model's precision among its bad rows."""
-    good = reading.finite_rows(chunk.x, dtype)
-    if good.all():
-        return chunk
-    holes = [reading.not_finite(chunk.rows_up_to(int(k))) for k in np.flatnonzero(~good)]
-    return Chunk(chunk.x[good], None, tuple(sorted([*chunk.bad, *holes], key=lambda one: one.row)))
+def _require_other_names(names: list[str], own: list[str], source: Data) -> None:
+    for name in own:
+        if name in names:
+            raise ValueError(
+                f"{source.shown} has a column {name!r} already. Rename it, or add --only to print the "
+                f"clusters without the columns of DATA."
+            )
 
 
-def _output_lines(model: GaussianNeurons, chunk: Chunk, scores: bool, count: Count) -> str:
-    """A line for each row. A bad row has an empty cell, not a blank line, which CSV readers ignore."""
-    found = ["," if scores else '""'] * chunk.taken
+def _alone(_: str, more: Mapping[str, Any]) -> str:
+    """Cells without a line of DATA. An empty cell is not a blank line, which CSV readers ignore."""
+    return ",".join("" if value is None else str(value) for value in more.values()) or '""'
+
+
+def _output_lines(
+    model: GaussianNeurons,
+    chunk: Chunk,
+    own: list[str],
+    count: Count,
+    extended: Callable[[str, Mapping[str, Any]], str],
+) -> str:
+    """A line for each row: that of DATA, if it is kept, and our own cells, which are empty for a bad row."""
+    found: list[Mapping[str, Any]] = [dict.fromkeys(own)] * chunk.taken
     if len(chunk.x):
         clusters = model.predict(chunk.x)
         count.none += int((clusters < 0).sum())
-        cells = [str(cluster) for cluster in clusters.tolist()]
-        if scores:
-            cells = [
-                f"{cell},{score}" for cell, score in zip(cells, model.score_samples(chunk.x), strict=True)
-            ]
+        columns = [clusters.tolist()] + ([list(model.score_samples(chunk.x))] if len(own) > 1 else [])
         bad = {one.row for one in chunk.bad}
         good = [row for row in range(chunk.taken) if row not in bad] if bad else range(chunk.taken)
-        for row, cell in zip(good, cells, strict=True):
-            found[row] = cell
+        for row, *values in zip(good, *columns, strict=True):
+            found[row] = dict(zip(own, values, strict=True))
     count.rows += chunk.taken
     count.skipped += len(chunk.bad)
-    return "\n".join(found) + "\n"
+    before = [""] * chunk.taken if chunk.lines is None else chunk.lines
+    return "".join(f"{extended(line, cells)}\n" for line, cells in zip(before, found, strict=True))
 
 
 def _seen(model: GaussianNeurons) -> int:

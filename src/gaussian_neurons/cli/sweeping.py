@@ -10,6 +10,7 @@ import typer
 from gaussian_neurons.cli.errors import handle_errors, require, warn
 from gaussian_neurons.cli.options import (
     COVARIANCE,
+    COVARIANCE_TYPE,
     LEARNING_RATE,
     REPULSION_EVERY,
     Columns,
@@ -81,17 +82,13 @@ def sweep(
         typer.Option(
             metavar="COUNT|A,B,C",
             callback=_checked_widths,
-            help="The number of widths, in a range that suits DATA, or the widths.",
+            help="How many, in a range that suits DATA, or the widths.",
             rich_help_panel="Models",
         ),
     ] = "12",
     covariance_type: Annotated[
         Covariance,
-        typer.Option(
-            help="What a neuron has: a width, or a diagonal or full covariance. The last two need "
-            "--covariance.",
-            rich_help_panel="Models",
-        ),
+        typer.Option(metavar="NAME", help=COVARIANCE_TYPE, rich_help_panel="Models", show_default=False),
     ] = Covariance.spherical,
     covariance: Annotated[
         str | None,
@@ -111,14 +108,14 @@ def sweep(
         typer.Option(
             min=1,
             metavar="COUNT",
-            help="The number of models for each width and inhibition.",
+            help="Models for each width and inhibition.",
             rich_help_panel="Models",
         ),
     ] = 3,
     neurons: Annotated[
         int,
         typer.Option(
-            min=1, metavar="COUNT", help="The largest possible number of clusters.", rich_help_panel="Models"
+            min=1, metavar="COUNT", help="The most clusters that can be found.", rich_help_panel="Models"
         ),
     ] = 50,
     learning_rate: Annotated[
@@ -137,8 +134,7 @@ def sweep(
     init: Annotated[
         Init,
         typer.Option(
-            help="How centers start: uniformly in the box of the data, or on random rows.",
-            rich_help_panel="Models",
+            metavar="NAME", help="Start: auto, uniform, samples or spread.", rich_help_panel="Models"
         ),
     ] = Init.samples,
     samples: Annotated[
@@ -146,9 +142,8 @@ def sweep(
         typer.Option(
             min=1,
             metavar="COUNT",
-            help="The number of rows that each model draws.",
-            rich_help_panel="Run",
-            show_default="all rows of DATA, but at least 100,000",
+            help="Rows that each model draws.",
+            show_default="by DATA",
         ),
     ] = None,
     jobs: Annotated[
@@ -156,8 +151,7 @@ def sweep(
         typer.Option(
             min=1,
             metavar="COUNT",
-            help="The number of parallel processes.",
-            rich_help_panel="Run",
+            help="Parallel processes.",
             show_default="one for each core",
         ),
     ] = None,
@@ -220,7 +214,7 @@ def sweep(
     written = " and ".join(str(path) for path in (out, json_) if path is not None)
     tables.print_lines(
         steps.size(len(x), opened),
-        f"{found.n_clusters.size} models in {seconds:.2g} s",
+        f"{found.n_clusters.size} models in {tables.duration(seconds)}",
         tables.counts(found),
         *_conclusion(found),
         *([] if found.plateau() is None else ["Next:", _next(found, source, covariance)]),

@@ -76,6 +76,20 @@ def counts(found: Sweep) -> Table:
     return table
 
 
+def duration(seconds: float) -> str:
+    """A time in the unit that suits it.
+
+    Examples
+    --------
+    >>> duration(0.234), duration(144), duration(9000)
+    ('0.23 s', '2.4 minutes', '2.5 hours')
+    """
+    value, unit = seconds, "s"
+    if seconds >= 60:
+        value, unit = (seconds / 60, "minutes") if seconds < 3600 else (seconds / 3600, "hours")
+    return f"{value:.2g} {unit}" if value < 10 else f"{value:.0f} {unit}"
+
+
 def command(*words: str) -> Text:
     """A command to copy."""
     return Text("  " + " ".join(shlex.quote(word) for word in ("gaussian-neurons", *words)), style="bold")

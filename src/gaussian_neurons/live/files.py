@@ -1,7 +1,5 @@
 """The file on the command line: images of an NPY file, or points of a file with two columns."""
 
-import re
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +15,6 @@ from gaussian_neurons.sampling.images import Patches
 Array = NDArray[Any]
 
 NPY_SHAPES = "An NPY file must hold two columns, (n, 2), or images, (n, height, width[, 3])."
-DECIMAL_COMMA = re.compile(rb"\d,\d+[;\t]|[;\t][-+]?\d*,\d")  # 1,5;2,5
 MAX_NAME = 25  # characters of a column's name before "(standardized)"
 MAX_RATIO = 100.0  # of two standard deviations without a warning
 MAX_SHOWN_RATIO = 1_000_000
@@ -74,17 +71,6 @@ def points_from_table(table: Table, standardize: bool) -> Points:
     else:
         note = _scale_note(table)
     return points_from_rows(rows, table.path.name, tuple(code), note, axes, table.skipped)
-
-
-def require_decimal_points(path: Path) -> None:
-    """Raise a ValueError if the numbers of a text file have decimal commas."""
-    with path.open("rb") as file:
-        if not DECIMAL_COMMA.search(file.read(1000)):
-            return
-    raise ValueError(
-        f"{str(path)!r} has decimal commas, as in 1,5;2,5, but decimal points are expected. To convert it: "
-        f"tr , . < {shlex.quote(str(path))} > points.csv"
-    )
 
 
 def _scale_note(table: Table) -> str | None:

@@ -104,7 +104,7 @@ def advance(state: State, x: Array, sample_widths: Array | None, settings: Setti
         try:
             state = step(state, x[begin:], widths, settings)
         except BadRow as bad:
-            raise bad.later(begin) from None
+            raise bad.later(begin).named(state.names) from None
         begin = state.received - first
         yield state
 

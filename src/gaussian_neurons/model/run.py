@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gaussian_neurons.base.bad_rows import BadRow, finite_rows
+from gaussian_neurons.base.bad_rows import BadRow, bad_value_of, finite_rows
 from gaussian_neurons.base.checks import checked_sample_widths, one_of, whole_number
 from gaussian_neurons.base.interrupts import deferred_interrupts
 from gaussian_neurons.base.progress import Bar, is_interactive
@@ -28,7 +28,7 @@ from gaussian_neurons.sampling.stream import Chunk, Stream
 Array = NDArray[Any]
 
 ON_BAD = ("raise", "skip")
-NOT_FINITE = "row {row} holds a value that is not finite, or an invalid width."
+INVALID_WIDTH = "row {row} has an invalid width."
 
 
 @dataclass(frozen=True)
@@ -256,7 +256,7 @@ class _Run:
     def _learn_around(self, chunk: Chunk, bad: BadRow) -> None:
         """Learn from a chunk with rows that were read, but cannot be learned from."""
         row = chunk.rows_up_to(bad.row)
-        moved = BadRow(row, bad.text)
+        moved = bad.later(row - bad.row)
         if self.plan.on_bad == "raise":
             self._learn(chunk.cut(row)[0])
             raise moved.later(self.start + self.taken - row)
@@ -264,11 +264,18 @@ class _Run:
         dtype = np.result_type(chunk.x.dtype, np.float32) if state is None else state.recent.dtype
         good = finite_rows(chunk.x, dtype, chunk.widths)
         good[bad.row] = True  # it has a text
-        dropped = [BadRow(chunk.rows_up_to(int(k)), NOT_FINITE) for k in np.flatnonzero(~good)]
+        dropped = [self._bad_row(chunk, int(k), dtype) for k in np.flatnonzero(~good)]
         good[bad.row] = False
         widths = None if chunk.widths is None else chunk.widths[good]
         rest = sorted([moved, *dropped, *chunk.bad], key=lambda one: one.row)
         self._learn(Chunk(chunk.x[good], widths, tuple(rest)))
+
+    def _bad_row(self, chunk: Chunk, good: int, dtype: Any) -> BadRow:
+        """The error of valid row `good` of a chunk, which is not finite or has an invalid width."""
+        row = chunk.rows_up_to(good)
+        if finite_rows(chunk.x[good : good + 1], dtype)[0]:
+            return BadRow(row, INVALID_WIDTH)
+        return bad_value_of(chunk.x, good, dtype).later(row - good).named(self.stream.feature_names)
 
     def _count_skipped(self) -> None:
         """Count skipped rows in the model, once there is one."""

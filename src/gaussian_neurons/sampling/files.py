@@ -1,5 +1,6 @@
 """CSV, Parquet, NPY and JSON lines files as streams of rows, read in chunks with constant memory."""
 
+import csv
 import hashlib
 import importlib.util
 import itertools
@@ -7,10 +8,11 @@ import math
 import os
 import warnings
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +50,7 @@ def rows_from_file(
     dtype: Any = None,
     delimiter: str | None = None,
     header: bool | None = None,
+    keep_lines: bool = False,
 ) -> Stream:
     """Stream the rows of a file, once, in order.
 
@@ -60,6 +63,8 @@ def rows_from_file(
     dtype : float32 or float64, or None for the precision of the file (float64 for text)
     delimiter : of a CSV file, or None to detect it from the first line
     header : whether the first line of a CSV file holds column names, or None to detect it
+    keep_lines : whether chunks keep each row as a line of text with all columns of the file: as it is in a
+        text file, as CSV for the others; `line_format` describes the lines
 
     Examples
     --------
@@ -81,15 +86,16 @@ def rows_from_file(
     if dtype is not None and np.dtype(dtype) not in (np.float32, np.float64):
         raise ValueError(f"dtype must be float32, float64 or None, got {dtype!r}.")
     if kind == "npy":
-        return NpyRows(path, columns, dtype)
+        return NpyRows(path, columns, dtype, keep_lines)
     if importlib.util.find_spec("pyarrow") is None:
         raise ModuleNotFoundError(
             "reading CSV, Parquet and JSON lines needs pyarrow: pip install 'gaussian-neurons[files]'"
         )
     if kind == "parquet":
-        return ParquetRows(path, columns, dtype)
+        return ParquetRows(path, columns, dtype, keep_lines)
     if kind in ("csv", "jsonl"):
-        return TextRows(path, kind, columns, np.float64 if dtype is None else dtype, delimiter, header)
+        precision = np.float64 if dtype is None else dtype
+        return TextRows(path, kind, columns, precision, delimiter, header, keep_lines)
     raise ValueError(f"format must be one of {', '.join(sorted(set(SUFFIXES.values())))}, got {kind!r}.")
 
 
@@ -100,6 +106,22 @@ def _format_of(path: Path) -> str:
     raise ValueError(
         f"cannot tell the format of {path.name!r} from its suffix; known: {', '.join(SUFFIXES)}. Say format="
     )
+
+
+class LineFormat(NamedTuple):
+    """The lines that a stream keeps, and the line with the names of their columns, if there is one."""
+
+    form: Format
+    header: str | None
+
+
+def _lines_of(rows: Iterable[Iterable[Any]]) -> Iterator[str]:
+    """Rows as lines of CSV."""
+    written: list[str] = []
+    writer = csv.writer(SimpleNamespace(write=written.append), lineterminator="")
+    for row in rows:
+        writer.writerow(row)
+        yield written.pop()
 
 
 def _identity(path: Path) -> Mapping[str, Any]:
@@ -148,15 +170,17 @@ class NpyRows(Stream):
 
     endless = False
 
-    def __init__(self, path: Path, columns: Any, dtype: Any) -> None:
+    def __init__(self, path: Path, columns: Any, dtype: Any, keep_lines: bool = False) -> None:
         npy = Npy.of(path)
         if len(npy.shape) != 2 or npy.dtype.kind not in "fiub" or not npy.shape[1]:
             raise ValueError(
                 f"{str(path)!r} must hold a table of numbers, got shape {npy.shape} of {npy.dtype}."
             )
         self.length, n_columns = npy.shape
-        indices = column_indices([str(k) for k in range(n_columns)], columns)
+        names = [str(k) for k in range(n_columns)]
+        indices = column_indices(names, columns)
         self._path, self._npy, self._dtype = path, npy, dtype
+        self.line_format = LineFormat(Csv(names, indices, ","), None) if keep_lines else None
         self._columns = None if indices == list(range(n_columns)) else indices
         self.n_features = len(indices)
         self._open()
@@ -178,19 +202,23 @@ class NpyRows(Stream):
     def draw(self, first: int, count: int) -> Chunk:  # noqa: D102
         assert self.length is not None
         count = max(0, min(count, self.length - first))
-        rows = self._read(first, count)
+        rows = self._read(first, count, None if self.line_format else self._columns)
         if count and not len(rows):
             raise _shortened(self._path, first, self.length)
-        return Chunk(rows if self._dtype is None else in_precision(rows, self._dtype))
+        lines = None
+        if self.line_format:
+            lines = tuple(_lines_of(rows.tolist()))
+            rows = rows if self._columns is None else rows[:, self._columns]
+        return Chunk(rows if self._dtype is None else in_precision(rows, self._dtype), lines=lines)
 
-    def _read(self, first: int, count: int) -> Array:
+    def _read(self, first: int, count: int, wanted: list[int] | None) -> Array:
         """The wanted columns of `count` rows; of fewer if the file ends before."""
         npy, n_columns = self._npy, self._npy.shape[1]
         if not npy.fortran_order:
             rows = np.empty((count, n_columns), npy.dtype)
             whole = self._fill(rows, first * n_columns) // n_columns
-            return rows[:whole] if self._columns is None else rows[:whole, self._columns]
-        columns = range(n_columns) if self._columns is None else self._columns
+            return rows[:whole] if wanted is None else rows[:whole, wanted]
+        columns = range(n_columns) if wanted is None else wanted
         by_column = np.empty((len(columns), count), npy.dtype)
         begins = [k * npy.shape[0] + first for k in columns]
         return by_column.T[: min(map(self._fill, by_column, begins))]
@@ -227,7 +255,7 @@ def _shortened(path: Path, rows: int, expected: int) -> ValueError:
 class ParquetRows(Forward):
     """Rows of a Parquet file."""
 
-    def __init__(self, path: Path, columns: Any, dtype: Any) -> None:
+    def __init__(self, path: Path, columns: Any, dtype: Any, keep_lines: bool = False) -> None:
         import pyarrow as pa
         from pyarrow import parquet
 
@@ -245,7 +273,7 @@ class ParquetRows(Forward):
             raise ValueError(f"{str(path)!r} has columns of the same name: {', '.join(names)}.")
         self._path = path
         types = [schema.field(name).type for name in self._columns]
-        numeric = (pa.types.is_floating, pa.types.is_integer, pa.types.is_boolean)
+        numeric = (pa.types.is_floating, pa.types.is_integer, pa.types.is_boolean, pa.types.is_decimal)
         others = {
             name: str(kind)
             for name, kind in zip(self._columns, types, strict=True)
@@ -258,6 +286,8 @@ class ParquetRows(Forward):
         self._batches: Iterator[Any] = iter(())
         self.n_features, self.length = len(self._columns), self._file.metadata.num_rows
         self.feature_names = list(self._columns)
+        whole = Csv(names, column_indices(names, self._columns), ",")
+        self.line_format = LineFormat(whole, next(_lines_of([names]))) if keep_lines else None
 
     def __repr__(self) -> str:
         return f"rows_from_file({str(self._path)!r}): {', '.join(self._columns)}"
@@ -280,7 +310,10 @@ class ParquetRows(Forward):
         starts = np.concatenate([[0], np.cumsum(sizes)]).astype(int)
         group = max(0, int(np.searchsorted(starts, row, side="right")) - 1)
         self._batches = self._file.iter_batches(
-            ROWS_AT_ONCE, row_groups=list(range(group, len(sizes))), columns=self._columns, use_threads=False
+            ROWS_AT_ONCE,
+            row_groups=list(range(group, len(sizes))),
+            columns=None if self.line_format else self._columns,
+            use_threads=False,
         )
         return int(starts[group])
 
@@ -296,21 +329,36 @@ class ParquetRows(Forward):
                 raise _shortened(self._path, self._at, self.length)
             return None
         columns = [batch.column(name).to_numpy(zero_copy_only=False) for name in self._columns]
-        return Chunk(in_precision(np.stack(columns, axis=1), self._dtype))
+        lines = None
+        if self.line_format:
+            lines = tuple(_lines_of(zip(*(column.to_pylist() for column in batch.columns), strict=True)))
+        return Chunk(in_precision(np.stack(columns, axis=1), self._dtype), lines=lines)
 
 
 class TextRows(Forward):
     """Rows of a text file, one on each line. Blank lines are ignored."""
 
-    def __init__(self, path: Path, kind: str, columns: Any, dtype: Any, delimiter: Any, header: Any) -> None:
+    looks_at = 1000  # lines that determine the format
+
+    def __init__(
+        self,
+        path: Path,
+        kind: str,
+        columns: Any,
+        dtype: Any,
+        delimiter: Any,
+        header: Any,
+        keep_lines: bool = False,
+    ) -> None:
         self._path, self._dtype = path, np.dtype(dtype)
-        self._first = self._first_lines()
+        lines = self._first_lines()
+        self._first = lines[:2]
         self._header = False
         self._format: Format
         try:
             if not self._first:
                 raise ValueError("the file is empty.")
-            first = [line.decode(errors="replace") for line in self._first]
+            first = [line.decode(errors="replace") for line in lines]
             if kind == "csv":
                 self._format, self._header = Csv.of(first, delimiter, header, columns)
             else:
@@ -322,6 +370,8 @@ class TextRows(Forward):
         names = [self._format.names[k] for k in self._format.columns]
         named = self._header or getattr(self._format, "objects", False)
         self.feature_names = names if named and len(set(names)) == len(names) else None
+        line = self._first[0].decode(errors="replace") if self._header else None
+        self.line_format = LineFormat(self._format, line) if keep_lines else None
 
     def __repr__(self) -> str:
         names = [self._format.names[k] for k in self._format.columns]
@@ -344,13 +394,13 @@ class TextRows(Forward):
         return {**super().describe(), **settings, "file": lines}
 
     def _first_lines(self) -> list[bytes]:
-        """The first two lines, or fewer. More could block on a slow pipe."""
+        """The first lines, which determine the format."""
         first: list[bytes] = []
         for lines in self._blocks():
             first += [line for _, line in lines]
-            if len(first) > 1:
+            if len(first) >= self.looks_at:
                 break
-        return first[:2]
+        return first[: self.looks_at]
 
     def _begin(self, row: int) -> int:
         """Begin at the row, without parsing the lines before it."""
@@ -368,7 +418,8 @@ class TextRows(Forward):
         if lines is None:
             return None
         block = b"\n".join(line for _, line in lines)
-        return parse_lines(self._format, block, lines, self._path.name, self._dtype)
+        keep = self.line_format is not None
+        return parse_lines(self._format, block, lines, self._path.name, self._dtype, keep)
 
     def _opened(self) -> Any:
         import pyarrow as pa

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gaussian_neurons.base import tables
-from gaussian_neurons.base.bad_rows import BadRow
-from gaussian_neurons.base.memory_maps import require_whole
+from gaussian_neurons.base.bad_rows import BadRow, bad_value_of
 from gaussian_neurons.sampling.rows import Rows
 from gaussian_neurons.sampling.stream import Chunk, Stream, concatenated, in_precision
 
@@ -169,14 +168,16 @@ class Iterated(Stream):
             own = None
             if widths is not None:
                 own = np.atleast_1d(tables.as_numbers(np.asarray(widths))).astype(np.float64)
-        except _WrongColumns as refused:
-            rows = len(item) if tables.is_frame(item) and hasattr(item, "__len__") else 1
-            return self._bad_rows(rows, f"row {{row}}: {refused}")
-        except Exception:  # an item of any type may raise anything when it is converted
-            return self._bad_row(item) if is_row else self._chunk_of_mixed_rows(item, widths)
+        except tables.InvalidRows as refused:
+            return self._chunk_of_mixed_rows(item, widths, f"row {{row}}: {refused}", is_row)
+        except tables.NoTable:
+            return self._bad_rows(1, f"row {{row}} holds no numbers: {repr(item)[:80]}; {EXPECTED}.")
+        except Exception as refused:  # an item of any type may raise anything when it is converted
+            shape: tuple[int, ...] = getattr(item, "shape", ())
+            return self._bad_rows(shape[0] if len(shape) == 2 else 1, f"row {{row}}: {refused}")
         if x.ndim == 1 and not len(x):
             return self._bad_rows(0, "")
-        if x.ndim not in (1, 2):
+        if x.ndim not in ((1,) if is_row else (1, 2)):
             return self._bad_rows(1, f"row {{row}} has shape {x.shape}: {EXPECTED}.")
         x = np.atleast_2d(x)
         if not x.shape[1]:
@@ -185,7 +186,8 @@ class Iterated(Stream):
             return self._bad_rows(len(x), f"row {{row}} must have one width: {EXPECTED}.")
         if self.n_features is None:
             if not np.isfinite(x).all(axis=1).any():
-                return self._bad_rows(len(x), "row {row} holds values that are not finite.")
+                bad = (bad_value_of(x, row, x.dtype).named(names) for row in range(len(x)))
+                return Chunk(np.empty((0, 0)), None, tuple(bad))
             self._names, self.n_features = names, x.shape[1]
             texts = names is not None and all(isinstance(name, str) for name in names)
             self.feature_names = [*names] if names is not None and texts else None
@@ -201,52 +203,20 @@ class Iterated(Stream):
 
     def _read(self, item: Any) -> tuple[Array, tuple[Any, ...] | None]:
         """The numbers of an item, (D,) or (n, D), in the order of the columns, and their names."""
-        decided, known = self.n_features is not None, self._names
-        if tables.is_frame(item):
-            try:
-                x, names = tables.read(item)
-            except tables.NotNumeric:
-                raise
-            except (TypeError, ValueError) as error:
-                raise _WrongColumns(str(error)) from None
-            if decided and names != known:
-                raise _WrongColumns(f"its columns are {_listed(names)}, expected {_listed(known)}.")
-            return x, names
-        named = _named_values(item)
-        if named is None:
-            if isinstance(item, np.ndarray):
-                require_whole(item)
-            elif isinstance(item, Sequence) and not isinstance(item, list | tuple | str | bytes):
-                item = list(item)
-            try:
-                tables.require_unmasked("it", item)
-            except ValueError as masked:
-                raise _WrongColumns(str(masked)) if np.ndim(item) == 1 else masked from None
-            if decided and known is not None:
-                raise _WrongColumns(f"it has no column names, but earlier rows have: {_listed(known)}.")
-            return tables.as_numbers(np.asarray(item)), None
-        if decided and known is None:
-            raise _WrongColumns("it has column names, but earlier rows have none.")
-        names = tuple(named) if known is None else known
-        missing = [name for name in names if name not in named]
-        if missing:
-            raise _WrongColumns(f"it has no value for {_listed(missing)}.")
-        values = [named[name] for name in names]
-        for name, value in zip(names, values, strict=True):
-            if isinstance(value, tables.Masked) and np.ma.is_masked(value):
-                raise _WrongColumns(f"{name!r} has a masked entry. Fill it or drop the row first.")
-        return tables.as_numbers(np.asarray(values)).T, names
+        x, names = tables.converted(item, self._names, "it")
+        if self.n_features is not None and names != self._names:
+            if names is None:
+                raise ValueError(f"it has no column names, but earlier rows have: {_listed(self._names)}.")
+            if self._names is None:
+                raise ValueError("it has column names, but earlier rows have none.")
+            raise ValueError(f"its columns are {_listed(names)}, expected {_listed(self._names)}.")
+        return x, names
 
-    def _chunk_of_mixed_rows(self, item: Any, widths: Any) -> Chunk:
+    def _chunk_of_mixed_rows(self, item: Any, widths: Any, text: str, is_row: bool) -> Chunk:
         """A chunk with some invalid rows, converted row by row; or one invalid row."""
-        if tables.is_frame(item) and hasattr(item, "__array__"):  # with text in it
-            item = [dict(zip(tables.names_of(item), row, strict=True)) for row in np.asarray(item, object)]
-        elif getattr(item, "ndim", None) == 2 and not isinstance(item, np.ma.MaskedArray):
-            objects = np.asarray(item, object)
-            item = objects if objects.ndim == 2 else item  # a sparse matrix becomes a single object
-        rows = list(item) if isinstance(item, Sequence | np.ndarray) and not isinstance(item, str) else []
+        rows = [] if is_row else tables.rows_of(item)
         if not any(_is_row_or_chunk(row) for row in rows):
-            return self._bad_row(item)
+            return self._bad_rows(1, text)
         if widths is None:
             return concatenated([self._chunk_of(row, is_row=True) for row in rows])
         if not isinstance(widths, Sequence | np.ndarray) or len(widths) != len(rows):
@@ -254,39 +224,8 @@ class Iterated(Stream):
         pairs = zip(rows, widths, strict=True)
         return concatenated([self._chunk_of(pair, is_row=True) for pair in pairs])
 
-    def _bad_row(self, item: Any) -> Chunk:
-        return self._bad_rows(1, f"row {{row}} holds no numbers: {repr(item)[:80]}; {EXPECTED}.")
-
     def _bad_rows(self, rows: int, text: str) -> Chunk:
         return Chunk(np.empty((0, self.n_features or 0)), None, tuple(BadRow(r, text) for r in range(rows)))
-
-
-class _WrongColumns(ValueError):
-    """An item whose columns are not those of the stream."""
-
-
-def _named_values(item: Any) -> Mapping[Any, Any] | None:
-    """The values by name, if a row has names: of a mapping, a named tuple, a row of a database or a frame."""
-    if isinstance(item, list | np.ndarray):
-        return None
-    if isinstance(item, tuple):
-        return item._asdict() if hasattr(item, "_asdict") else None
-    if isinstance(item, Mapping):
-        return item
-    if getattr(item, "ndim", None) == 1 and hasattr(item, "to_dict") and hasattr(item, "index"):  # pandas
-        if not all(isinstance(name, str) for name in item.index):
-            return None
-        return _by_name(list(item.index), item)
-    if callable(getattr(item, "keys", None)):  # sqlite3.Row
-        names = list(item.keys())
-        return _by_name(names, [item[name] for name in names])
-    return None
-
-
-def _by_name(names: list[Any], values: Iterable[Any]) -> Mapping[Any, Any]:
-    if len(set(names)) < len(names):
-        raise _WrongColumns(f"it has several values of one name: {_listed(names)}.")
-    return dict(zip(names, values, strict=True))
 
 
 def _listed(names: Iterable[Any] | None) -> str:
@@ -309,23 +248,6 @@ def as_stream(source: Any) -> Stream:
     """
     if isinstance(source, Stream):
         return source
-    if isinstance(source, str | bytes) or hasattr(source, "__fspath__"):
-        raise TypeError(
-            f"expected a stream of samples, got the path {source!r}. Read it with "
-            f"gaussian_neurons.sampling.rows_from_file({source!r})."
-        )
-    dimensions = getattr(source, "ndim", None)
-    if dimensions == 2 or tables.is_frame(source) or (dimensions is None and hasattr(source, "__array__")):
-        return Rows(source, passes=1)
-    if dimensions == 1:
-        raise ValueError(
-            "expected a table of rows, got one dimension: use x[:, None] for rows of one column."
-        )
-    if dimensions is not None:
-        raise ValueError(
-            f"expected a table of rows, got {dimensions} dimensions. For images, draw patches from them: "
-            f"gaussian_neurons.sampling.Patches(images, size)."
-        )
-    if isinstance(source, Mapping) or not isinstance(source, Iterable):
-        raise TypeError(f"expected a stream, a table or an iterable, got {repr(source)[:80]}.")
+    if tables.is_table(source) or isinstance(source, str | bytes) or not isinstance(source, Iterable):
+        return Rows(source, passes=1)  # or an error
     return Iterated(source)

@@ -28,6 +28,7 @@ def rows_from_pipe(
     format: str | None = None,
     dtype: Any = np.float64,
     header: bool | None = None,
+    keep_lines: bool = False,
     name: str = "standard input",
 ) -> "PipedRows":
     """Stream the rows of a pipe as they arrive, CSV or JSON lines.
@@ -39,6 +40,7 @@ def rows_from_pipe(
     format : "csv" or "jsonl", or None to detect it from the first line
     dtype : float32 or float64
     header : whether the first line of a CSV holds column names, or None to detect it
+    keep_lines : as in `rows_from_file`
     name : of the pipe in messages
 
     Examples
@@ -61,7 +63,7 @@ def rows_from_pipe(
         if begin.startswith(magic):
             raise ValueError(f"the data from {name} {problem}.")
     kind = format or ("jsonl" if begin.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[") else "csv")
-    return PipedRows(_Pushback(begin, file), kind, columns, dtype, header, name)
+    return PipedRows(_Pushback(begin, file), kind, columns, dtype, header, name, keep_lines)
 
 
 class _Pushback:
@@ -79,13 +81,23 @@ class _Pushback:
 class PipedRows(TextRows):
     """Rows of a pipe, one on each line. It cannot seek backward."""
 
+    looks_at = 2  # more could block
     in_a_thread = False  # Ctrl-C cannot interrupt another thread that waits for a pipe
 
-    def __init__(self, pipe: _Pushback, kind: str, columns: Any, dtype: Any, header: Any, name: str) -> None:
+    def __init__(
+        self,
+        pipe: _Pushback,
+        kind: str,
+        columns: Any,
+        dtype: Any,
+        header: Any,
+        name: str,
+        keep_lines: bool = False,
+    ) -> None:
         self._pipe, self._source = pipe, super()._blocks()
         self._early: list[list[tuple[int, bytes]]] = []  # read, but not drawn yet
         self._begun = False
-        super().__init__(Path(name), kind, columns, dtype, None, header)
+        super().__init__(Path(name), kind, columns, dtype, None, header, keep_lines)
 
     def __repr__(self) -> str:
         return f"rows of {self._path}: {', '.join(self._format.names[k] for k in self._format.columns)}"

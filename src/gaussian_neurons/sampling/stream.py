@@ -1,6 +1,7 @@
 """Streams: samples in a fixed order that can be read from any position."""
 
 import hashlib
+import itertools
 import os
 import threading
 from abc import ABC, abstractmethod
@@ -29,6 +30,7 @@ class Chunk:
     x: Array  # (n, D) the valid rows, in order
     widths: Array | None = None  # (n,) their widths, sigma_x
     bad: tuple[BadRow, ...] = ()  # the invalid rows, numbered from the first row of the chunk
+    lines: tuple[str, ...] | None = None  # all rows as lines of text, valid and invalid, if they are kept
 
     @property
     def taken(self) -> int:
@@ -41,7 +43,11 @@ class Chunk:
         after = tuple(bad.later(-rows) for bad in self.bad[len(before) :])
         good = min(rows, self.taken) - len(before)
         widths = (None, None) if self.widths is None else (self.widths[:good], self.widths[good:])
-        return Chunk(self.x[:good], widths[0], before), Chunk(self.x[good:], widths[1], after)
+        lines = (None, None) if self.lines is None else (self.lines[:rows], self.lines[rows:])
+        return (
+            Chunk(self.x[:good], widths[0], before, lines[0]),
+            Chunk(self.x[good:], widths[1], after, lines[1]),
+        )
 
     def rows_up_to(self, good: int) -> int:
         """The number of rows before valid row `good`, counted from 0; all rows if there are fewer."""
@@ -64,7 +70,13 @@ def concatenated(chunks: list[Chunk]) -> Chunk:
     full = [chunk.x for chunk in chunks if len(chunk.x)]  # an empty chunk may not know the columns yet
     x = np.concatenate(full) if full else chunks[0].x
     widths = [chunk.widths for chunk in chunks if chunk.widths is not None]
-    return Chunk(x, np.concatenate(widths) if widths else None, tuple(bad))
+    lines = [chunk.lines for chunk in chunks if chunk.lines is not None]
+    return Chunk(
+        x,
+        np.concatenate(widths) if widths else None,
+        tuple(bad),
+        tuple(itertools.chain(*lines)) if lines else None,
+    )
 
 
 def in_precision(x: Array, dtype: Any) -> Array:

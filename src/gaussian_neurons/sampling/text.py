@@ -1,6 +1,8 @@
 """Parse lines of CSV or JSON: blocks with pyarrow, single lines in Python if a block holds an invalid one."""
 
 import csv
+import json
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +21,7 @@ Array = NDArray[Any]
 SHOWN = 60  # characters of an invalid cell or line that a message quotes
 MISSING = ("", "na", "n/a", "nan", "null", "none", "?")
 DELIMITERS = ",;\t|"
+DECIMAL_COMMA = re.compile(r"[+-]?(\d+,\d*|,\d+)([eE][+-]?\d+)?")
 
 
 class NoNumbers(ValueError):
@@ -48,16 +51,20 @@ class Format(Protocol):
     def words(self, line: str) -> dict[str, str]:
         """The cells of a line that hold a word: column name to quoted word."""
 
+    def extended(self, line: str, more: Mapping[str, float | None]) -> str:
+        """A line with more cells at its end, by name; None is a missing value."""
+
 
 def parse_lines(
-    form: Format, block: bytes, lines: Sequence[tuple[int, bytes]], name: str, dtype: Any
+    form: Format, block: bytes, lines: Sequence[tuple[int, bytes]], name: str, dtype: Any, keep: bool = False
 ) -> Chunk:
     """Parse lines, given with their line numbers; invalid lines become bad rows."""
+    kept = tuple(line.decode(errors="replace") for _, line in lines) if keep else None
     x = form.parse_block(block)
     if x is not None and len(x) == len(lines):
         x = in_precision(x, dtype)
         if np.isfinite(x).all():
-            return Chunk(x)
+            return Chunk(x, lines=kept)
     rows: list[list[float]] = []
     bad: list[BadRow] = []
     for row, (number, line) in enumerate(lines):
@@ -66,7 +73,7 @@ def parse_lines(
         except (ValueError, TypeError, OverflowError) as error:
             text = str(error) or "cannot be read"
             bad.append(BadRow(row, f"row {{row}} (line {number} of {name}): {text}"))
-    return Chunk(np.array(rows, dtype).reshape(len(rows), len(form.columns)), None, tuple(bad))
+    return Chunk(np.array(rows, dtype).reshape(len(rows), len(form.columns)), None, tuple(bad), kept)
 
 
 def as_number(cell: Any, column: str) -> float:
@@ -79,7 +86,8 @@ def as_number(cell: Any, column: str) -> float:
     elif isinstance(cell, int | float):
         return float(cell)
     what = "is empty" if cell in ("", None) else f"holds {str(cell)[:SHOWN]!r}, not a number"
-    raise ValueError(f"column {column!r} {what}.")
+    hint = " Write decimal commas as points." if DECIMAL_COMMA.fullmatch(str(cell)) else ""
+    raise ValueError(f"column {column!r} {what}.{hint}")
 
 
 def _finite(row: list[float], form: Format, dtype: Any) -> list[float]:
@@ -99,21 +107,23 @@ class Csv:
     names: list[str]
     columns: list[int]
     delimiter: str  # a blank matches one or more blanks
+    decimal: str = "."  # the decimal separator of all numbers: a point or a comma
 
     @classmethod
     def of(
         cls, lines: list[str], delimiter: str | None, header: bool | None, wanted: Any
     ) -> tuple["Csv", bool]:
-        """Detect the format from the first one or two lines, and whether the first is a header."""
+        """Detect the format from the first lines, and whether the first is a header."""
         if delimiter is None:
-            delimiter = _delimiter_of(lines)
+            delimiter = _delimiter_of(lines[:2])
         if not (isinstance(delimiter, str) and len(delimiter) == 1 and delimiter.isascii()):
             raise ValueError(f"delimiter must be one ASCII character, got {delimiter!r}.")
         cells = [cell.strip() for cell in _cells(lines[0], delimiter)]
         if header is None:
             header = _is_header(cells)
         names = cells if header else [str(k) for k in range(len(cells))]
-        return cls(names, column_indices(names, wanted), delimiter), header
+        columns = column_indices(names, wanted)
+        return cls(names, columns, delimiter, _decimal_of(lines[header:], columns, delimiter)), header
 
     def parse_block(self, block: bytes) -> Array | None:  # noqa: D102
         import pyarrow as pa
@@ -131,7 +141,9 @@ class Csv:
                 ),
                 parse_options=reader.ParseOptions(delimiter=self.delimiter),
                 convert_options=reader.ConvertOptions(
-                    include_columns=used, column_types=dict.fromkeys(used, pa.float64())
+                    include_columns=used,
+                    column_types=dict.fromkeys(used, pa.float64()),
+                    decimal_point=self.decimal,
                 ),
             )
         except pa.ArrowInvalid:
@@ -142,11 +154,30 @@ class Csv:
         cells = _cells(line, self.delimiter)
         if len(cells) != len(self.names):
             raise ValueError(f"has {len(cells)} cells, expected {len(self.names)}: {line.strip()[:SHOWN]!r}.")
-        return [as_number(cells[k].strip(), self.names[k]) for k in self.columns]
+        return [self._number(cells[k].strip(), self.names[k]) for k in self.columns]
+
+    def _number(self, cell: str, column: str) -> float:
+        if self.decimal == ",":
+            if "." in cell and _is_number(cell.replace(",", "")):
+                raise ValueError(
+                    f"column {column!r} holds {cell[:SHOWN]!r}, but other numbers have a decimal comma. "
+                    f"Remove the points."
+                )
+            if DECIMAL_COMMA.fullmatch(cell):
+                cell = cell.replace(",", ".")
+        return as_number(cell, column)
 
     def words(self, line: str) -> dict[str, str]:  # noqa: D102
         cells = _cells(line, self.delimiter)
         return _words({self.names[k]: cells[k].strip() for k in self.columns if k < len(cells)})
+
+    def extended(self, line: str, more: Mapping[str, float | None]) -> str:
+        """A line with more cells at its end; an invalid one, which may be too short, is filled up first."""
+        empty = "NA" if self.delimiter == " " else ""
+        cells = [empty if value is None else str(value).replace(".", self.decimal) for value in more.values()]
+        if None in more.values():
+            cells = [empty] * (len(self.names) - len(_cells(line, self.delimiter))) + cells
+        return self.delimiter.join([line, *cells])
 
 
 @dataclass
@@ -216,12 +247,22 @@ class JsonLines:
         cells = value if self.objects else dict(zip(self.names, value, strict=True))
         return _words({self.names[k]: cells[self.names[k]] for k in self.columns})
 
+    def extended(self, line: str, more: Mapping[str, float | None]) -> str:  # noqa: D102
+        text = line.strip()
+        begin, end = "{}" if self.objects else "[]"
+        whole = text.startswith(begin) and text.endswith(end)  # or it cannot be read
+        cells = [text[1:-1].strip()] if whole and text[1:-1].strip() else []
+        for name, value in more.items():
+            number = "null" if value is None or not math.isfinite(value) else str(value)
+            cells.append(f"{json.dumps(name)}: {number}" if self.objects else number)
+        return begin + ", ".join(cells) + end
+
 
 def _words(cells: Mapping[str, Any]) -> dict[str, str]:
     return {
         name: repr(cell[:SHOWN])
         for name, cell in cells.items()
-        if isinstance(cell, str) and cell.lower() not in MISSING and not _is_number(cell)
+        if isinstance(cell, str) and cell.lower() not in MISSING and not _is_like_number(cell)
     }
 
 
@@ -257,16 +298,34 @@ def column_indices(names: Sequence[str], wanted: Any) -> list[int]:
 def _delimiter_of(lines: list[str]) -> str:
     """The most frequent delimiter of the first line outside quotes; blanks if there is none."""
     first = re.sub(r'"[^"]*"', "", lines[0])
+    words = lines[-1].split()  # of the second line: column names may contain blanks
+    if any(first.count(other) for other in DELIMITERS[1:]):
+        first = re.sub(r"(?<=\d),(?=\d)", ".", first)  # a decimal comma
+    elif len(words) > 1 and all(_is_like_number(word) and word[-1] != "," for word in words):
+        return " "
     best = max(DELIMITERS, key=first.count)
-    if first.count(best):
-        return best
-    words = lines[-1].split()  # the second line: column names may contain blanks
-    return " " if len(words) > 1 and all(_is_number(word) for word in words) else ","
+    one_column = not first.count(best) and DECIMAL_COMMA.fullmatch(lines[-1].strip())
+    return ";" if one_column else best
+
+
+def _decimal_of(lines: list[str], columns: list[int], delimiter: str) -> str:
+    """A comma if numbers in these columns have a decimal comma, and none has a decimal point."""
+    if delimiter == ",":
+        return "."
+    found = "."
+    for line in lines:
+        cells = _cells(line, delimiter)
+        for cell in (cells[k].strip() for k in columns if k < len(cells)):
+            if "." in cell and _is_number(cell):
+                return "."
+            if DECIMAL_COMMA.fullmatch(cell):
+                found = ","
+    return found
 
 
 def _is_header(cells: list[str]) -> bool:
     values = [cell for cell in cells if cell.lower() not in MISSING]
-    numbers = [_is_number(cell) for cell in values]
+    numbers = [_is_like_number(cell) for cell in values]
     if any(numbers) and not all(numbers):
         word = values[numbers.index(False)]
         raise ValueError(
@@ -291,3 +350,8 @@ def _is_number(cell: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _is_like_number(cell: str) -> bool:
+    """Whether a cell holds a number, with a point or a comma."""
+    return _is_number(cell) or DECIMAL_COMMA.fullmatch(cell.strip()) is not None
