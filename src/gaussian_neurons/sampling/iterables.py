@@ -1,10 +1,11 @@
 """Python iterables as streams: of rows, of chunks of rows, finite or endless."""
 
+import copy
 import inspect
 import itertools
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +34,8 @@ class Iterated(Stream):
 
     Items are fetched one by one in the learning thread, only as many as needed, and are passed on at most
     a tenth of a second after their arrival. To resume, the rows already learned are fetched again and
-    dropped: the iterable must start with the same rows, which is not checked.
+    dropped: the iterable must start with the same rows, which is not checked. `Resumable` is for sources that
+    can go on in the middle.
 
     Examples
     --------
@@ -92,17 +94,21 @@ class Iterated(Stream):
         fetched = concatenated([self._chunk_at(k) for k in range(len(items))] or [self._bad_rows(0, "")])
         return fetched.cut(first - start)[1].cut(count)[0]
 
+    def _opened(self) -> Iterator[Any]:
+        """The items from the first row of the window on."""
+        return iter(self._items)
+
     def _go_to(self, row: int) -> None:
         """Fetch until the row is reached, and drop the items before it."""
         if self._iterator is None:
-            self._iterator = iter(self._items)
+            self._iterator = self._opened()
         if row < self._window[0]:
             if iter(self._items) is self._items:
                 raise ValueError(
                     f"cannot go back to row {row}: {self._items!r} gives each item only once, and the items "
                     f"before row {self._window[0]} are dropped. Create a new one."
                 )
-            self._iterator, self._window = iter(self._items), (0, [])
+            self._iterator, self._window = self._opened(), (0, [])
             self._error, self._broken = None, False
         while True:
             start, items = self._window
@@ -139,16 +145,18 @@ class Iterated(Stream):
         """Replace a broken iterator by a new one at the same position."""
         start, items = self._window
         end = start + sum(self._chunk_at(k).taken for k in range(len(items)))
-        if iter(self._items) is self._items:
-            raise ValueError(
-                f"an error or an interrupt ended {self._items!r} after row {end}. Create a new one."
-            )
-        again = Iterated(self._items)
-        again.n_features, again._names, again.feature_names = self.n_features, self._names, self.feature_names
-        again._single, again._with_widths = self._single, self._with_widths
+        again = self._unread(end)
         again._go_to(end)
         self._iterator, self._broken = again._iterator, False
         items += again._window[1]
+
+    def _unread(self, row: int) -> Self:
+        """A copy that begins at this row or before it."""
+        if iter(self._items) is self._items:
+            raise ValueError(
+                f"an error or an interrupt ended {self._items!r} after row {row}. Create a new one."
+            )
+        return copy.copy(self)
 
     def _chunk_at(self, k: int) -> Chunk:
         """Item k as a chunk, converted once."""
@@ -169,7 +177,7 @@ class Iterated(Stream):
             own = None
             if widths is not None:
                 own = np.atleast_1d(tables.as_numbers(np.asarray(widths))).astype(np.float64)
-        except _WrongColumns as refused:
+        except WrongColumns as refused:
             rows = len(item) if tables.is_frame(item) and hasattr(item, "__len__") else 1
             return self._bad_rows(rows, f"row {{row}}: {refused}")
         except Exception:  # an item of any type may raise anything when it is converted
@@ -186,10 +194,7 @@ class Iterated(Stream):
         if self.n_features is None:
             if not np.isfinite(x).all(axis=1).any():
                 return self._bad_rows(len(x), "row {row} holds values that are not finite.")
-            self._names, self.n_features = names, x.shape[1]
-            texts = names is not None and all(isinstance(name, str) for name in names)
-            self.feature_names = [*names] if names is not None and texts else None
-            self._single, self._with_widths = x.dtype == np.float32, own is not None
+            self._decide(x.shape[1], names, x.dtype == np.float32, own is not None)
         if x.shape[1] != self.n_features:
             return self._bad_rows(
                 len(x), f"row {{row}} has {x.shape[1]} numbers, expected {self.n_features}."
@@ -198,6 +203,14 @@ class Iterated(Stream):
             wanted = "a width" if self._with_widths else "no width"
             return self._bad_rows(len(x), f"row {{row}} must have {wanted}, like the first.")
         return Chunk(in_precision(np.array(x), np.float32 if self._single else np.float64), own)
+
+    def _decide(
+        self, n_features: int | None, names: Sequence[Any] | None, single: bool, with_widths: bool
+    ) -> None:
+        self._names, self.n_features = None if names is None else tuple(names), n_features
+        texts = names is not None and all(isinstance(name, str) for name in names)
+        self.feature_names = [*names] if names is not None and texts else None
+        self._single, self._with_widths = single, with_widths
 
     def _read(self, item: Any) -> tuple[Array, tuple[Any, ...] | None]:
         """The numbers of an item, (D,) or (n, D), in the order of the columns, and their names."""
@@ -208,9 +221,9 @@ class Iterated(Stream):
             except tables.NotNumeric:
                 raise
             except (TypeError, ValueError) as error:
-                raise _WrongColumns(str(error)) from None
+                raise WrongColumns(str(error)) from None
             if decided and names != known:
-                raise _WrongColumns(f"its columns are {_listed(names)}, expected {_listed(known)}.")
+                raise WrongColumns(f"its columns are {_listed(names)}, expected {_listed(known)}.")
             return x, names
         named = _named_values(item)
         if named is None:
@@ -221,20 +234,20 @@ class Iterated(Stream):
             try:
                 tables.require_unmasked("it", item)
             except ValueError as masked:
-                raise _WrongColumns(str(masked)) if np.ndim(item) == 1 else masked from None
+                raise WrongColumns(str(masked)) if np.ndim(item) == 1 else masked from None
             if decided and known is not None:
-                raise _WrongColumns(f"it has no column names, but earlier rows have: {_listed(known)}.")
+                raise WrongColumns(f"it has no column names, but earlier rows have: {_listed(known)}.")
             return tables.as_numbers(np.asarray(item)), None
         if decided and known is None:
-            raise _WrongColumns("it has column names, but earlier rows have none.")
+            raise WrongColumns("it has column names, but earlier rows have none.")
         names = tuple(named) if known is None else known
         missing = [name for name in names if name not in named]
         if missing:
-            raise _WrongColumns(f"it has no value for {_listed(missing)}.")
+            raise WrongColumns(f"it has no value for {_listed(missing)}.")
         values = [named[name] for name in names]
         for name, value in zip(names, values, strict=True):
             if isinstance(value, tables.Masked) and np.ma.is_masked(value):
-                raise _WrongColumns(f"{name!r} has a masked entry. Fill it or drop the row first.")
+                raise WrongColumns(f"{name!r} has a masked entry. Fill it or drop the row first.")
         return tables.as_numbers(np.asarray(values)).T, names
 
     def _chunk_of_mixed_rows(self, item: Any, widths: Any) -> Chunk:
@@ -261,7 +274,7 @@ class Iterated(Stream):
         return Chunk(np.empty((0, self.n_features or 0)), None, tuple(BadRow(r, text) for r in range(rows)))
 
 
-class _WrongColumns(ValueError):
+class WrongColumns(ValueError):
     """An item whose columns are not those of the stream."""
 
 
@@ -285,7 +298,7 @@ def _named_values(item: Any) -> Mapping[Any, Any] | None:
 
 def _by_name(names: list[Any], values: Iterable[Any]) -> Mapping[Any, Any]:
     if len(set(names)) < len(names):
-        raise _WrongColumns(f"it has several values of one name: {_listed(names)}.")
+        raise WrongColumns(f"it has several values of one name: {_listed(names)}.")
     return dict(zip(names, values, strict=True))
 
 
