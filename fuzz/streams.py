@@ -49,7 +49,7 @@ def _dicts(x: Any) -> list[dict[str, float]]:
 
 def _after(x: Any, size: int, offset: Any) -> Any:
     """A source of chunks, whose offset is the next one."""
-    for k in range(0 if offset is None else offset["next"], len(x), size):
+    for k in range(offset["next"], len(x), size):
         yield x[k : k + size], {"next": k + size}
 
 
@@ -77,8 +77,12 @@ STREAMS = {
     "frames": lambda place, seed, rows: Iterated(
         [pd.DataFrame(table(rows, 2, seed), columns=["a", "b"])] * 2
     ),
-    "resumable rows": lambda place, seed, rows: Resumable(partial(_after, table(rows, 2, seed), 1)),
-    "resumable chunks": lambda place, seed, rows: Resumable(partial(_after, table(rows, 2, seed), 17)),
+    "resumable rows": lambda place, seed, rows: Resumable(
+        partial(_after, table(rows, 2, seed), 1), {"next": 0}
+    ),
+    "resumable chunks": lambda place, seed, rows: Resumable(
+        partial(_after, table(rows, 2, seed), 17), {"next": 0}
+    ),
     "csv": _file("csv"),
     "jsonl": _file("jsonl"),
     "npy": _file("npy"),

@@ -1,7 +1,7 @@
 """Sources that can go on in the middle: message queues, logs and databases."""
 
 import json
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, Self
 
 from gaussian_neurons.base.interrupts import deferred_interrupts
@@ -17,10 +17,11 @@ class Resumable(Iterated):
 
     Parameters
     ----------
-    source : a function of an offset that gives the rows after it, as pairs (row, offset of the row); None
-        means from the beginning. An offset consists of JSON values, such as a key, or one number for each
-        partition. A row may be any item of `Iterated`; an empty one, ([], offset), while the source waits,
-        lets the rows before it be learned at once
+    source : a function of an offset that gives the rows after it, as pairs (row, offset of the row). An
+        offset consists of JSON values: the key of a row, for example, or a number for each partition. A row
+        may be any item of `Iterated`; an empty one, ([], offset), while the source waits, lets the rows
+        before it be learned at once
+    start : the offset to begin after
 
     Examples
     --------
@@ -29,23 +30,26 @@ class Resumable(Iterated):
     >>> _ = database.execute("CREATE TABLE points (id INTEGER PRIMARY KEY, x, y)")
     >>> _ = database.executemany("INSERT INTO points VALUES (?, ?, ?)", [(7, 0.5, 1.0), (9, 2.0, 3.0)])
     >>> def points(key):
-    ...     for key, *row in database.execute("SELECT * FROM points WHERE id > ? ORDER BY id", (key or 0,)):
+    ...     for key, *row in database.execute("SELECT * FROM points WHERE id > ? ORDER BY id", (key,)):
     ...         yield row, key
-    >>> stream = Resumable(points)
+    >>> stream = Resumable(points, 0)
     >>> stream.read(1)
     array([[0.5, 1. ]])
     >>> stream.state_at(1)["offset"]
     7
     """
 
-    def __init__(self, source: Callable[[Any], Iterable[tuple[Any, Any]]]) -> None:
+    def __init__(self, source: Callable[[Any], Iterable[tuple[Any, Any]]], start: Any) -> None:
         super().__init__(())
-        self._source = source
+        self._source, self._start = source, start
         # The last offset at or before the last chunk; until the source is opened, of the empty window.
-        self._known = _Place(0, "null")
+        self._known = _Place(0, _json(start))
 
     def __getstate__(self) -> dict[str, Any]:
         return super().__getstate__() | {"_window": (self._known.row, [])}
+
+    def describe(self) -> Mapping[str, Any]:  # noqa: D102
+        return {**super().describe(), "start": self._start}
 
     def draw(self, first: int, count: int) -> Chunk:  # noqa: D102
         known = self._last_place(first)
@@ -67,7 +71,7 @@ class Resumable(Iterated):
         with self._draw_lock:
             if row < self._known.row or state != self.state_at(row):  # otherwise it is there already
                 try:
-                    begin = _Place(row - state["rows"], json.dumps(state["offset"]))
+                    begin = _Place(row - state["rows"], _json(state["offset"]))
                     self._decide(*state["columns"])
                 except (TypeError, KeyError) as error:
                     raise ValueError(f"a checkpoint of {self!r} cannot hold {state!r}.") from error
@@ -138,14 +142,14 @@ def _entries(
     for pair in source(offset):
         if not isinstance(pair, tuple) or len(pair) != 2:
             raise TypeError(f"the source must give pairs (row, offset), got {repr(pair)[:80]}.")
-        item, offset = pair
-        try:
-            text = json.dumps(offset, allow_nan=False)
-        except (TypeError, ValueError):
-            text = "null"
-        if text == "null":
-            raise TypeError(
-                f"an offset must consist of numbers, strings, lists and dictionaries, to be kept in a "
-                f"checkpoint, got {repr(offset)[:80]}."
-            )
-        yield _Entry(item, text)
+        yield _Entry(pair[0], _json(pair[1]))
+
+
+def _json(offset: Any) -> str:
+    try:
+        return json.dumps(offset, allow_nan=False)
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"an offset must consist of numbers, strings, lists and dictionaries, to be stored in a file, "
+            f"got {repr(offset)[:80]}."
+        ) from None
