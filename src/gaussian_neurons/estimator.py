@@ -327,7 +327,7 @@ class GaussianNeurons(
         ----------
         stream : a stream of `gaussian_neurons.sampling` or `datasets.synthetic`, which remembers its
             position; a table (n, n_features); or any iterable of rows, of mappings, of chunks of rows, or of
-            pairs (rows, widths), see `sampling.Iterated`
+            pairs (rows, widths), see `sampling.Iterated`. `sampling.Resumable` is for queues and databases
         n_samples : how many rows to take from it; None: all, of a stream that ends
         progress : show a progress bar on a terminal or in a notebook
         checkpoint : a file for the state of the run, written every `every` samples, at the end and on Ctrl-C.
@@ -335,8 +335,9 @@ class GaussianNeurons(
             bits. It is a model file: `load` reads it
         every : samples between two checkpoints, and between two calls of `callback`
         callback : called with the model and the number of rows taken so far, every `every` samples and at
-            the end; if it returns True, learning stops. It may read the stream, if that can be read again:
-            learning goes on with the sample after the last one that was learned
+            the end, after these rows are in the checkpoint; if it returns True, learning stops. It may read
+            the stream, if that can be read again: learning goes on with the sample after the last one that
+            was learned
         on_bad : "raise" an error that names the first row that cannot be learned from, after learning all
             rows before it; or "skip" such rows: they are counted in `n_skipped_` and reported at the end
         on_write_error : "raise" if a checkpoint cannot be written, or "warn" and go on. The last checkpoint

@@ -23,6 +23,7 @@ class Reached:
     taken: int = 0  # rows since then
     called_back: bool = True  # whether the callback was called for the last of them
     stopped: bool = False  # the callback stopped the run: there is nothing to resume
+    source: Any = None  # what the stream needs to go on, if the number of the row is not enough
 
 
 class Checkpoint:
@@ -59,7 +60,7 @@ class Checkpoint:
             )
         theirs = loaded.run["began"]
         reached = Reached(
-            theirs["position"], *(loaded.run[name] for name in ("taken", "called_back", "stopped"))
+            theirs["position"], *(loaded.run[name] for name in ("taken", "called_back", "stopped", "source"))
         )
         goes_on = (  # the model that wrote the file, and the stream where that left it
             self._run["model"] == loaded.digest
@@ -83,7 +84,7 @@ class Checkpoint:
     def write(self, contents: model_file.Contents, reached: Reached) -> None:
         """Replace the file; if that fails, raise or warn, as the user chose. The old one stays."""
         run = {"began": self._run} | {
-            name: getattr(reached, name) for name in ("taken", "called_back", "stopped")
+            name: getattr(reached, name) for name in ("taken", "called_back", "stopped", "source")
         }
         try:
             model_file.write(self._path, contents, run)

@@ -118,6 +118,7 @@ def _run(run: Any) -> dict[str, Any] | None:
         "taken": run["taken"],
         "called_back": bool(run["called_back"]),
         "stopped": bool(run["stopped"]),
+        "source": run.get("source"),
     }
 
 

@@ -204,7 +204,7 @@ class _Run:
             self.place = (reached.taken, 0, None, 0)
             self.saved = (reached.taken, reached.called_back)
             self.marked = reached.taken if reached.called_back else -1
-            self.stream.position = self.start + self.taken
+            self.stream.resume(self.start + self.taken, reached.source)
         return reached.stopped or (self.taken == self.plan.n_samples and reached.called_back)
 
     def _learn(self, chunk: Chunk) -> None:
@@ -294,28 +294,32 @@ class _Run:
         stop = False
         if self.plan.callback is not None:
             self._save()
-            self.stream.position = self.start + self.taken  # the callback may read on
+            row = self.start + self.taken
+            self.stream.position, source = row, self.stream.state_at(row)
             self.in_callback = True
             answer = self.plan.callback(self.taken)
+            self.stream.resume(row, source)  # the callback may have read on
             stop = isinstance(answer, bool | np.bool_) and bool(answer)
         self.expected = self.model.state()
         self.marked, self.in_callback, self.stopped = self.taken, False, stop
         self._save()
 
     def _save(self) -> None:
-        reached = Reached(self.start, self.taken, self.marked == self.taken, self.stopped)
-        if self.checkpoint is None or self.saved == (reached.taken, reached.called_back):
+        taken, called_back = self.taken, self.marked == self.taken
+        if self.checkpoint is None or self.saved == (taken, called_back):
             return
         self._count_skipped()
         state = self.model.state()
         if state is None or not state.received:
             return
+        source = self.stream.state_at(self.start + taken)
+        reached = Reached(self.start, taken, called_back, self.stopped, source)
         try:
             self.checkpoint.write(model_file.contents(self.model.parameters(), state), reached)
         except OSError:
-            self.saved = (reached.taken, reached.called_back)  # it is not tried again
+            self.saved = (taken, called_back)  # it is not tried again
             raise
-        self.saved = (reached.taken, reached.called_back)
+        self.saved = (taken, called_back)
 
     def _facts(self) -> str:
         skipped = f", {self.skipped:,} rows skipped" if self.skipped else ""

@@ -4,6 +4,7 @@ from gaussian_neurons.sampling.files import rows_from_file
 from gaussian_neurons.sampling.images import Neighbourhoods, Patches
 from gaussian_neurons.sampling.iterables import Iterated, as_stream
 from gaussian_neurons.sampling.piped import rows_from_pipe
+from gaussian_neurons.sampling.resumable import Resumable
 from gaussian_neurons.sampling.rows import Rows
 from gaussian_neurons.sampling.stream import Chunk, Stream
 
@@ -12,6 +13,7 @@ __all__ = [
     "Iterated",
     "Neighbourhoods",
     "Patches",
+    "Resumable",
     "Rows",
     "Stream",
     "as_stream",

@@ -1,10 +1,11 @@
 """Python iterables as streams: of rows, of chunks of rows, finite or endless."""
 
+import copy
 import inspect
 import itertools
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +33,8 @@ class Iterated(Stream):
 
     Items are fetched one by one in the learning thread, only as many as needed, and are passed on at most
     a tenth of a second after their arrival. To resume, the rows already learned are fetched again and
-    dropped: the iterable must start with the same rows, which is not checked.
+    dropped: the iterable must start with the same rows, which is not checked. `Resumable` is for sources that
+    can go on in the middle.
 
     Examples
     --------
@@ -91,17 +93,21 @@ class Iterated(Stream):
         fetched = concatenated([self._chunk_at(k) for k in range(len(items))] or [self._bad_rows(0, "")])
         return fetched.cut(first - start)[1].cut(count)[0]
 
+    def _opened(self) -> Iterator[Any]:
+        """The items from the first row of the window on."""
+        return iter(self._items)
+
     def _go_to(self, row: int) -> None:
         """Fetch until the row is reached, and drop the items before it."""
         if self._iterator is None:
-            self._iterator = iter(self._items)
+            self._iterator = self._opened()
         if row < self._window[0]:
             if iter(self._items) is self._items:
                 raise ValueError(
                     f"cannot go back to row {row}: {self._items!r} gives each item only once, and the items "
                     f"before row {self._window[0]} are dropped. Create a new one."
                 )
-            self._iterator, self._window = iter(self._items), (0, [])
+            self._iterator, self._window = self._opened(), (0, [])
             self._error, self._broken = None, False
         while True:
             start, items = self._window
@@ -138,16 +144,18 @@ class Iterated(Stream):
         """Replace a broken iterator by a new one at the same position."""
         start, items = self._window
         end = start + sum(self._chunk_at(k).taken for k in range(len(items)))
-        if iter(self._items) is self._items:
-            raise ValueError(
-                f"an error or an interrupt ended {self._items!r} after row {end}. Create a new one."
-            )
-        again = Iterated(self._items)
-        again.n_features, again._names, again.feature_names = self.n_features, self._names, self.feature_names
-        again._single, again._with_widths = self._single, self._with_widths
+        again = self._unread(end)
         again._go_to(end)
         self._iterator, self._broken = again._iterator, False
         items += again._window[1]
+
+    def _unread(self, row: int) -> Self:
+        """A copy that begins at this row or before it."""
+        if iter(self._items) is self._items:
+            raise ValueError(
+                f"an error or an interrupt ended {self._items!r} after row {row}. Create a new one."
+            )
+        return copy.copy(self)
 
     def _chunk_at(self, k: int) -> Chunk:
         """Item k as a chunk, converted once."""
@@ -188,10 +196,7 @@ class Iterated(Stream):
             if not np.isfinite(x).all(axis=1).any():
                 bad = (bad_value_of(x, row, x.dtype).named(names) for row in range(len(x)))
                 return Chunk(np.empty((0, 0)), None, tuple(bad))
-            self._names, self.n_features = names, x.shape[1]
-            texts = names is not None and all(isinstance(name, str) for name in names)
-            self.feature_names = [*names] if names is not None and texts else None
-            self._single, self._with_widths = x.dtype == np.float32, own is not None
+            self._decide(x.shape[1], names, x.dtype == np.float32, own is not None)
         if x.shape[1] != self.n_features:
             return self._bad_rows(
                 len(x), f"row {{row}} has {x.shape[1]} numbers, expected {self.n_features}."
@@ -200,6 +205,14 @@ class Iterated(Stream):
             wanted = "a width" if self._with_widths else "no width"
             return self._bad_rows(len(x), f"row {{row}} must have {wanted}, like the first.")
         return Chunk(in_precision(np.array(x), np.float32 if self._single else np.float64), own)
+
+    def _decide(
+        self, n_features: int | None, names: Sequence[Any] | None, single: bool, with_widths: bool
+    ) -> None:
+        self._names, self.n_features = None if names is None else tuple(names), n_features
+        texts = names is not None and all(isinstance(name, str) for name in names)
+        self.feature_names = [*names] if names is not None and texts else None
+        self._single, self._with_widths = single, with_widths
 
     def _read(self, item: Any) -> tuple[Array, tuple[Any, ...] | None]:
         """The numbers of an item, (D,) or (n, D), in the order of the columns, and their names."""

@@ -173,6 +173,14 @@ class Stream(ABC):
         self.position = position
         return self
 
+    def state_at(self, row: int) -> Any:
+        """What is needed to go on at a row of the last chunk, as JSON values; None: its number is enough."""
+        return None
+
+    def resume(self, row: int, state: Any) -> None:
+        """Go to a row of an earlier process; `state` is what `state_at` gave for it there."""
+        self.seek(row)
+
 
 class Forward(Stream):
     """A stream that is read forward in blocks; to seek backward, it begins again.
