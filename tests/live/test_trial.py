@@ -233,8 +233,8 @@ def long_clusters():
     """Two clusters that are three times as long as wide: one along x, one turned by 45 degrees."""
     random = np.random.default_rng(0)
     along, across = random.normal(0, 0.09, 2000), random.normal(0, 0.03, 2000)
-    rows = np.column_stack([along, across]) + [0.3, 0.2]
-    rows[1000:] = (np.column_stack([along - across, along + across]) / np.sqrt(2) + [0.7, 0.7])[1000:]
+    rows = np.column_stack([0.3 + along, 0.2 + across])
+    rows[1000:] = (0.7 + np.column_stack([along - across, along + across]) / np.sqrt(2))[1000:]
     return points_from_rows(rows, "long.csv", ("points = None",))
 
 
