@@ -92,6 +92,21 @@ def test_the_browser_is_opened_without_a_token_only(monkeypatch, options, opens)
     assert not any("token" in url for url in opened)
 
 
+@pytest.mark.parametrize("kind", ["spherical", "diag", "full"])
+def test_the_covariance_type_of_the_first_run(monkeypatch, kind):
+    def serve(application, bound, host, token, ready):
+        setups.append(application.run.trial.setup)
+        application.run.trial.close()
+        bound.close()
+
+    setups = []
+    monkeypatch.setattr("gaussian_neurons.live.server.serve", serve)
+    done = CliRunner().invoke(app, ["live", "--data", "mixture", "--port", "0", "--covariance-type", kind])
+    assert done.exit_code == 0, done.output
+    assert setups[0].covariance_type == kind
+    assert (setups[0].width_learning_rate > 0) == (kind != "spherical")
+
+
 def test_known_names_are_those_of_the_page():
     assert set(living.KNOWN) == set(DATA) - {"file"}
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.live.pages import drawn, resize, until
+from tests.live.pages import drawn, resize, start, until
+from tests.live.serving import STRIPES
 
 pytest.importorskip("playwright.sync_api")
 
@@ -64,12 +65,13 @@ def test_inspector_of_the_plane_is_visible_on_a_phone(plane):
 
 
 def test_all_settings_are_visible_without_scrolling(page):
-    resize(page, 1280, 720)
-    page.evaluate("document.querySelector('.controls').scrollTop = 0")
-    drawn(page)
-    ((_, _, _, bottom),) = page.evaluate(BOXES, ["[data-field=speed]"])
-    assert bottom <= 720
-    until(page, "document.querySelector('.controls').dataset.more === ''")
+    for setup in (STRIPES, STRIPES.with_covariances("full")):
+        start(page, setup, size={"width": 1280, "height": 720})
+        page.evaluate("document.querySelector('.controls').scrollTop = 0")
+        drawn(page)
+        ((_, _, _, bottom),) = page.evaluate(BOXES, ["[data-field=speed]"])
+        assert bottom <= 720
+        until(page, "document.querySelector('.controls').dataset.more === ''")
     resize(page, 1280, 300)
     until(page, "document.querySelector('.controls').dataset.more === 'below'")
 

@@ -17,21 +17,29 @@ pytest.importorskip("playwright.sync_api")
 
 
 def test_a_link_holds_all_settings(shared_page):
+    setup = Setup("mixture", 7, 0.25, classes=(1, 2), speed=12.5, covariance_type="diag")
     found = shared_page.evaluate(
         """async ([setup, other]) => {
              const { readLink, writeLink } = await import('/page/link.js');
              const link = writeLink(setup, 'figure2b', 'recent');
-             const wrong = '?K=many&what=ever&sigma=-3&seed=-1&classes=1,,2&speed=<b>&lambda=0.2&surface=x';
+             const wrong = '?K=many&what=ever&sigma=-3&seed=-1&classes=1,,2&speed=<b>&lambda=0.2&surface=x'
+               + '&covariance_type=a1';
              return [readLink(link), readLink(writeLink(other)), readLink(wrong), readLink('')];
            }""",
-        [Setup("mixture", 7, 0.25, classes=(1, 2), speed=12.5).as_json(), Setup().as_json()],
+        [setup.as_json(), Setup().as_json()],
     )
     full, plain, wrong, empty = found
-    assert Setup().changed(full["setup"]) == Setup("mixture", 7, 0.25, classes=(1, 2), speed=12.5)
+    assert Setup().changed(full["setup"]) == setup
     assert (full["preset"], full["surface"], full["problems"]) == ("figure2b", "recent", [])
     assert Setup().changed(plain["setup"]) == Setup()  # full speed, all classes
     assert wrong["setup"] == {"sigma": -3, "lambda": 0.2}  # the server checks the bounds
-    assert [text.split()[0] for text in wrong["problems"]] == ["K", "seed", "classes", "speed"]
+    assert [text.split()[0] for text in wrong["problems"]] == [
+        "K",
+        "seed",
+        "classes",
+        "speed",
+        "covariance_type",
+    ]
     assert (wrong["preset"], wrong["surface"]) == (None, None)
     assert empty["setup"] is None
 

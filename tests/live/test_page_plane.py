@@ -1,12 +1,14 @@
 """Plane mode: points and axes, the surface of F, marks and labels, and saved pictures."""
 
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
-from gaussian_neurons.theory import cost_surface
-from tests.live.pages import PLANE, choose_surface, drawn, pause, until
+from gaussian_neurons.learning.reference_shaped import sample_cost
+from tests.live.pages import PLANE, choose_surface, drawn, pause, start, until
+from tests.live.serving import MIXTURE
 
 pytest.importorskip("playwright.sync_api")
 
@@ -16,24 +18,123 @@ COUNT = f"{PLANE}.layer.count"
 
 def test_the_surface_is_the_papers_cost(shared_page):
     random = np.random.default_rng(1)
-    for count, samples in ((1, 1), (2, 1), (5, 1), (9, 7)):
-        centers, widths = random.random((count, 2)), random.uniform(0.05, 0.4, count)
+    for count, samples, kind in (
+        (1, 1, "full"),
+        (2, 1, "spherical"),
+        (5, 1, "diag"),
+        (9, 7, "full"),
+        (9, 7, "equal"),
+    ):
+        centers, covariances = random.random((count, 2)), shapes(random, count, kind)
         x, which = random.random((samples, 2)), int(random.integers(count))
         found = shared_page.evaluate(
-            """async ([centers, widths, which, samples, inhibition, box, nx, ny]) => {
+            """async ([centers, covariances, which, samples, inhibition, box, nx, ny]) => {
                  const { surface } = await import('/page/surface.js');
-                 const numbers = [centers, widths, samples].map(it => Float32Array.from(it));
+                 const numbers = [centers, covariances, samples].map(it => Float64Array.from(it));
                  return [...surface(numbers[0], numbers[1], which, numbers[2], inhibition, box, nx, ny)];
                }""",
-            [centers.ravel().tolist(), widths.tolist(), which, x.ravel().tolist(), 0.3, [0, 0, 1, 1], 8, 6],
+            [
+                centers.ravel().tolist(),
+                covariances[:, [0, 0, 1], [0, 1, 1]].ravel().tolist(),
+                which,
+                x.ravel().tolist(),
+                0.3,
+                [0, 0, 1, 1],
+                8,
+                6,
+            ],
         )
-        xs, ys = np.meshgrid((np.arange(8) + 0.5) / 8, (np.arange(6) + 0.5) / 6)
-        grid = np.stack([xs, ys], axis=-1).reshape(-1, 2)
-        order = np.r_[which, np.delete(np.arange(count), which)]
-        expected = np.mean(
-            [cost_surface(grid, centers[order[1:]], one, widths[order], 0.3) for one in x], axis=0
-        )
+        expected = []
+        for row in (np.arange(6) + 0.5) / 6:
+            for column in (np.arange(8) + 0.5) / 8:
+                centers[which] = column, row
+                expected.append(np.mean([sample_cost(one, centers, covariances, 0.3) for one in x]))
         assert np.abs(np.array(found) - expected).max() < 1e-5
+
+
+def shapes(random, count, kind):
+    """Random covariances, (count, 2, 2); equal ones are thin and turned."""
+    if kind == "equal":
+        return np.tile([[0.05, 0.024], [0.024, 0.012]], (count, 1, 1))
+    variances = random.uniform(0.05, 0.4, (count, 2))
+    if kind == "spherical":
+        variances[:, 1] = variances[:, 0]
+    both = random.uniform(-0.9, 0.9, count) * np.sqrt(variances.prod(axis=1)) * (kind == "full")
+    return np.stack([[variances[:, 0], both], [both, variances[:, 1]]]).transpose(2, 0, 1)
+
+
+def test_the_ellipse_of_a_covariance(shared_page):
+    """Half axes 3 and 1 at 30 degrees. On the screen y points down, and a unit has 10 pixels."""
+    angle, around = np.radians(30), np.linspace(0, 2 * np.pi, 24, endpoint=False)
+    turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+    (xx, xy), (_, yy) = turn @ np.diag([9.0, 1.0]) @ turn.T
+    on_line = np.column_stack([3 * np.cos(around), np.sin(around)])
+    outward = on_line / [9, 1]
+    outward /= np.linalg.norm(outward, axis=1)[:, None]
+    places = np.stack(
+        [on_line @ turn.T, (on_line + 0.2 * outward) @ turn.T, (on_line - 0.1 * outward) @ turn.T]
+    )
+    pixels = 100 + 10 * places * [1, -1]
+    ellipse, distances = shared_page.evaluate(
+        """async ([covariances, pixels]) => {
+             const { ellipseOf, lineDistance } = await import('/page/plane_ellipses.js');
+             const view = { scale: 10, x: x => 100 + 10 * x, y: y => 100 - 10 * y };
+             const ellipse = ellipseOf(view, { covariances, places: [0, 0] }, 0);
+             return [ellipse, pixels.map(([x, y]) => lineDistance(ellipse, x, y))];
+           }""",
+        [[xx, xy, yy], pixels.reshape(-1, 2).tolist()],
+    )
+    expected = {"x": 100, "y": 100, "long": 30, "short": 10, "angle": -angle, "wide": 10 * xx**0.5}
+    assert {name: ellipse[name] for name in expected} == pytest.approx(expected)
+    zero, outside, inside = np.reshape(distances, (3, -1))
+    assert zero.max() < 1e-9
+    assert np.abs(outside - 2).max() < 0.4
+    assert np.abs(inside - 1).max() < 0.2
+
+
+def test_a_neuron_with_a_covariance_is_hit_inspected_and_saved_as_its_ellipse(plane):
+    start(plane, replace(MIXTURE, n_neurons=1, covariance_type="full"))
+    pause(plane)
+    plane.served.query(
+        lambda trial: trial.model.move_neurons(
+            [0], centers=[[0.5, 0.5]], width=[[[0.05, 0.024], [0.024, 0.0168]]]
+        )
+    )
+    plane.locator("#step").click()
+    until(plane, f"Math.abs({PLANE}.neurons.places[0] - 0.5) < 0.01 && !{PLANE}.neurons.moving")
+    find = f"([x, y]) => {PLANE}.pointer.find([{PLANE}.view.x(x), {PLANE}.view.y(y)], 14)?.id === 1"
+    long, angle = np.sqrt(0.0626), np.arctan2(0.024, 0.0626 - 0.0168)  # eigenvalues 0.0626 and 0.0042
+    center = plane.served.query(lambda trial: trial.model.centers_[0].copy())
+    ends = [center + sign * long * np.array([np.cos(angle), np.sin(angle)]) for sign in (1, -1)]
+    beside = center + 0.19 * np.array([-np.sin(angle), np.cos(angle)])  # on a circle of the mean width
+    assert [plane.evaluate(find, arg=place.tolist()) for place in (*ends, beside)] == [True, True, False]
+    plane.evaluate(f"{PLANE}.pointer.inspect(1)")
+    until(plane, "document.querySelector('[data-fact=axes]').textContent === '0.250 × 0.065, 28°'")
+    root = ElementTree.fromstring(plane.evaluate(f"{PLANE}.toSVG()"))
+    scale = plane.evaluate(f"{PLANE}.view.scale")
+    saved = [(float(it.get("rx")), it.get("transform")) for it in root.iter(f"{SVG}ellipse")]
+    assert len(saved) == 1
+    assert saved[0][0] == pytest.approx(scale * long, abs=0.1)
+    assert saved[0][1].startswith("rotate(-27.6")
+
+
+def test_the_shape_of_neurons_is_chosen(plane):
+    plane.served.run.submit(0, ("paint", {"points": [[0.5, 0.5], [0.6, 0.6]]}))
+    plane.served.until(lambda trial: trial.points()["painted"].sum() == 2)
+    assert plane.locator("#inspector-axes").get_attribute("hidden") is not None
+    plane.locator("#covariance-type").select_option("full")
+    until(
+        plane, "gaussianNeurons.scene.setup.covariance_type === 'full' && gaussianNeurons.frame?.seen > 300"
+    )
+    assert plane.locator("#eta_sigma").input_value() == "0.1"
+    assert plane.locator("#sample_width").is_visible()
+    assert "around" in plane.locator("#sample_width-description").inner_text()
+    assert plane.served.query(lambda trial: trial.points()["painted"].sum()) == 2
+    until(plane, f"{PLANE}.neurons.covariances.some((value, k) => k % 3 === 1 && value !== 0)")
+    until(plane, "location.search.includes('covariance_type=full')")
+    plane.served.run.submit(0, ("start", {"setup": {"covariance_type": "spherical"}}))
+    until(plane, "document.querySelector('#covariance-type').value === 'spherical'")
+    until(plane, "!document.querySelector('#sample_width-description').textContent.includes('around')")
 
 
 @pytest.mark.parametrize(
@@ -117,8 +218,9 @@ def test_neuron_numbers_avoid_the_circles_of_other_neurons(shared_page):
              const { Labels } = await import('/page/plane_labels.js');
              const view = { width: 400, height: 400, scale: 1, x: x => x, y: y => y };
              const around = (x, y, radius) => {
-               const neurons = { count: 2, ids: [1, 2], learned: [1, 0], widths: [1, radius * radius],
-                                 places: [200, 200, x, y] };
+               const covariances = [1, 0, 1, radius * radius, 0, radius * radius];
+               const places = [200, 200, x, y];
+               const neurons = { count: 2, ids: [1, 2], learned: [1, 0], covariances, places };
                const [label] = new Labels().place(view, neurons, [], []);
                return [Math.sign(label.x - 200), Math.sign(label.y - 200)];
              };
@@ -141,7 +243,8 @@ def test_numbers_and_arrows_stay_inside_the_ticks(shared_page):
              for (let x = -40; x <= 400; x += 44) for (let y = -30; y <= 330; y += 45) places.push(x, y);
              const count = places.length / 2;
              const ids = Array.from({ length: count }, (_, k) => k + 1);
-             const neurons = { count, ids, learned: ids.map(k => k % 2), widths: ids.map(() => 100), places };
+             const covariances = ids.flatMap(() => [100, 0, 100]);
+             const neurons = { count, ids, learned: ids.map(k => k % 2), covariances, places };
              const edges = { left: 40, bottom: 20 };
              const spots = arrowSpots(borderArrows(view, neurons, edges));
              const labels = new Labels().place(view, neurons, [], spots, edges);

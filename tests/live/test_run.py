@@ -288,6 +288,31 @@ def test_a_restart_keeps_painted_points(plane):
     assert client.next("points")["first"] == before
 
 
+def test_another_covariance_type_restarts_with_the_same_points_and_learns_covariances(plane):
+    _, client = plane
+    client.send("paint", points=[[0.5, 0.5]])
+    client.send("start", setup={"covariance_type": "full"})
+    scene = client.next("scene", where=lambda scene: scene["setup"]["covariance_type"] == "full")
+    assert scene["setup"]["eta_sigma"] == 0.1
+    assert scene["painted"] == 1
+    frame = client.frame(where=lambda frame: frame["seen"] > 500)
+    assert frame["covariances"].shape == (8, 3)
+    assert frame["covariances"][:, 1].any()
+    client.send("start", setup={"covariance_type": "diag", "eta_sigma": 0})
+    scene = client.next("scene", where=lambda scene: scene["setup"]["covariance_type"] == "diag")
+    assert scene["setup"]["eta_sigma"] == 0
+    client.send("start", setup={"data": "mixture"})  # chosen again: as it was
+    assert client.next("scene", where=lambda scene: scene["painted"] == 0)
+    client.send("start", setup={"covariance_type": "round"})
+    assert "one of spherical, diag, full" in client.next("notice")["text"]
+
+
+def test_a_link_with_covariances_learns_them():
+    with served(MIXTURE) as one, one.tab(setup={"covariance_type": "diag"}, link=True) as client:
+        setup = client.next("scene")["setup"]
+        assert (setup["covariance_type"], setup["eta_sigma"]) == ("diag", 0.1)
+
+
 def test_figure_1_starts_paused_with_one_sample(plane):
     one, client = plane
     client.send("preset", name="figure1")
@@ -363,6 +388,7 @@ def test_an_inspected_neuron_gets_its_strongest_patches(client):
     found = client.next("inspect")
     assert found["neuron"] == 1
     assert found["patches"].shape == (6, 16)
+    assert found["axes"].tolist() == [1.0, 1.0]
     assert (np.diff(found["responses"]) <= 0).all()
     client.send("inspect", neuron=77)  # removed: no response
     client.send("inspect", neuron=2)

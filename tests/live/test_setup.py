@@ -13,7 +13,7 @@ from gaussian_neurons.live.setup import SETTINGS, Setup, position
 
 
 def test_a_setup_survives_json():
-    setup = Setup("mixture", 7, 0.25, 0.1, 0.02, 0.5, 9, 0.2, 0.03, (1, 2), 99, 12.5)
+    setup = Setup("mixture", 7, 0.25, 0.1, 0.02, 0.5, 9, 0.2, 0.03, (1, 2), 99, 12.5, "full")
     assert Setup().changed(json.loads(json.dumps(setup.as_json()))) == setup
     assert set(setup.as_json()) == set(SETTINGS)
 
@@ -36,6 +36,8 @@ def test_a_setup_survives_json():
         ({"seed": 1 << 32}, "Seed must be"),
         ({"speed": 0}, "Speed must be a number from 0.1 to 1,000,000,000, got 0."),
         ({"data": "/etc/passwd"}, "Data must be one of mnist-sample, mnist"),
+        ({"covariance_type": "round"}, "Covariance type must be one of spherical, diag, full, got 'round'."),
+        ({"covariance_type": ["full"]}, "Covariance type must be"),
         ({"classes": []}, "Classes must be a list"),
         ({"classes": [1, "2"]}, "A class must be a whole number"),
         ({"classes": list(range(2000))}, "Classes must be a list"),
@@ -54,6 +56,12 @@ def test_an_invalid_setting_is_reported_in_a_short_message(values, text):
 def test_experiments_are_equal_with_any_seed_and_speed():
     assert Setup(seed=3, speed=10.0).same_experiment(Setup())
     assert not Setup(width=2.0).same_experiment(Setup())
+
+
+def test_covariances_are_learned_unless_a_rate_is_given():
+    assert Setup().with_covariances("diag") == Setup(covariance_type="diag", width_learning_rate=0.1)
+    assert Setup(width_learning_rate=0.5).with_covariances("full").width_learning_rate == 0.5
+    assert Setup().with_covariances("spherical") == Setup()
 
 
 def test_every_command_is_parsed():

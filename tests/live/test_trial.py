@@ -4,11 +4,14 @@ import numpy as np
 import pytest
 
 from gaussian_neurons import GaussianNeurons
+from gaussian_neurons.base.covariances import as_type, ellipse, mean_widths
 from gaussian_neurons.experiments import similarity
+from gaussian_neurons.live.removed import RemovedPatterns
 from gaussian_neurons.live.script import MAX_CHANGES, MAX_CHARACTERS, TRUNCATED
 from gaussian_neurons.live.setup import Setup
 from gaussian_neurons.live.sources import MAX_POINTS, default_setup, mixture, one_sample, points_from_rows
-from gaussian_neurons.live.trial import Trial
+from gaussian_neurons.live.trial import MAX_COVARIANCES, Trial
+from gaussian_neurons.sampling import Neighbourhoods
 from tests.live.serving import STRIPES, stripes
 
 
@@ -218,6 +221,124 @@ def test_a_new_width_applies_to_all_neurons(trial):
     assert (trial.model.widths_ == 0.25).all()
 
 
+# ---- covariances ----------------------------------------------------------------------------------
+
+
+@pytest.fixture(params=["diag", "full"])
+def kind(request):
+    return request.param
+
+
+def long_clusters():
+    """Two clusters that are three times as long as wide: one along x, one turned by 45 degrees."""
+    random = np.random.default_rng(0)
+    along, across = random.normal(0, 0.09, 2000), random.normal(0, 0.03, 2000)
+    rows = np.column_stack([0.3 + along, 0.2 + across])
+    rows[1000:] = (0.7 + np.column_stack([along - across, along + across]) / np.sqrt(2))[1000:]
+    return points_from_rows(rows, "long.csv", ("points = None",))
+
+
+def test_covariances_start_round_and_stay_unless_widths_are_learned(kind):
+    for trial in (
+        Trial(STRIPES.changed({"covariance_type": kind}), stripes()),
+        plane_trial(covariance_type=kind),
+    ):
+        D, width = trial.model.n_features_in_, trial.setup.width
+        learn(trial, 2000)
+        expected = as_type(np.full(6 if trial.mode == "image" else 8, width), kind, D)
+        assert (trial.model.widths_ == expected).all()
+        assert np.allclose(trial.arrays()["widths"], width)
+        trial.close()
+
+
+def test_covariances_of_filters_are_learned_from_neighbourhoods(kind):
+    setup = STRIPES.with_covariances(kind)
+    trial = learn(Trial(setup, stripes()), 3000)
+    alone = GaussianNeurons(
+        6,
+        covariance_type=kind,
+        width=1.0,
+        inhibition=0.5,
+        learning_rate=0.1,
+        width_learning_rate=0.1,
+        domain=(0.0, 1.0),
+        random_state=0,
+    )
+    alone.learn(Neighbourhoods(stripes().images, 4, 0.1, 0, covariance=kind), 3000, progress=False)
+    assert (trial.model.widths_ == alone.widths_).all()
+    assert trial.arrays()["widths"].shape == (6,)
+    assert np.allclose(trial.arrays()["widths"], mean_widths(alone.widths_))
+    squares = np.linalg.svd(as_type(alone.widths_, "full", 16)[0], compute_uv=False)
+    assert np.allclose(trial.strongest(1)["axes"] ** 2, [squares.max(), squares.min()], rtol=1e-4)
+    trial.close()
+
+
+def test_neurons_in_the_plane_take_the_shape_of_their_clusters():
+    setup = Setup("file", 2, 0.04, learning_rate=0.002, sample_width=0.02).with_covariances("full")
+    trial = Trial(setup, long_clusters())
+    trial.model.move_neurons([0, 1], centers=[[0.3, 0.2], [0.7, 0.7]])
+    learn(trial, 10_000)
+    for k, expected in ((0, 0), (1, 45)):
+        long, short, angle = ellipse(trial.model.widths_[k], np.ones(2))
+        assert abs((angle - expected + 90) % 180 - 90) < 10
+        assert long > 1.4 * short
+    xx, xy, yy = trial.arrays()["covariances"].T
+    assert (np.stack([[xx, xy], [xy, yy]]).transpose(2, 0, 1) == trial.model.widths_).all()
+    assert np.allclose(trial.arrays()["widths"], 0.02, rtol=1e-3)
+    trial.close()
+
+
+def test_widths_in_the_plane_are_sent_as_round_covariances():
+    trial = plane_trial()
+    assert trial.arrays()["covariances"].tolist() == [[0.01, 0.0, 0.01]] * 8
+    trial.close()
+
+
+def test_neurons_with_covariances_are_changed_like_others(kind):
+    trial = learn(plane_trial(covariance_type=kind, eta_sigma=0.2), 2000)
+    trial.add(1, (0.5, 0.5))
+    trial.add(2, None)
+    trial.remove([1])
+    trial.hold(2, (0.25, 0.75))
+    trial.release([2])
+    assert trial.arrays()["covariances"][-3:].tolist() == [[0.01, 0.0, 0.01]] * 3
+    learn(trial, 1000)
+    trial.change("sample_width", trial.setup.changed({"sample_width": 0.004}))
+    trial.paint(np.random.default_rng(0).normal(0.5, [0.1, 0.01], (100, 2)))
+    learn(trial, 1000)
+    model = from_script(trial)
+    assert (model.centers_ == trial.model.centers_).all()
+    assert (model.widths_ == trial.model.widths_).all()
+    trial.change("sigma", trial.setup.changed({"sigma": 0.02}))
+    assert (trial.arrays()["covariances"] == [0.02, 0.0, 0.02]).all()
+    trial.close()
+
+
+def test_a_removed_pattern_is_as_long_as_the_covariance_of_its_neuron():
+    """A center within a response of 1/2 has the pattern, whichever way the ellipse is turned."""
+    shaped = GaussianNeurons(
+        2, covariance_type="full", width=1.0, init=[[0.3, 0.0], [0.0, 0.3]], domain=(0, 1)
+    )
+    removed = RemovedPatterns(shaped.place_neurons(2), are_images=False)
+    removed.add(7, np.zeros(2), np.diag([0.16, 0.01]), np.zeros(2, bool))
+    assert removed.relearned(np.array([False, True])) == []
+    assert removed.relearned(np.array([True, True])) == [(7, 0)]
+
+
+def test_full_covariances_that_are_too_large_are_refused():
+    setup = STRIPES.changed({"covariance_type": "full", "size": 10, "K": 52})
+    trial = Trial(setup, stripes())
+    with pytest.raises(ValueError, match="53 full covariances of 100 × 100 numbers are too many"):
+        trial.add(1, None)
+    with pytest.raises(ValueError, match="at most 524,288 numbers"):
+        trial.change("K", trial.setup.changed({"K": 60}))
+    assert len(trial.ids) == trial.setup.n_neurons == 52
+    trial.close()
+    with pytest.raises(ValueError, match="smaller patch size, or diag"):
+        Trial(setup.changed({"K": 53}), stripes())
+    assert 52 * 100**2 <= MAX_COVARIANCES < 53 * 100**2
+
+
 # ---- the script -----------------------------------------------------------------------------------
 
 
@@ -255,10 +376,20 @@ def test_the_script_reproduces_changes(trial):
     assert (model.widths_ == trial.model.widths_).all()
 
 
-@pytest.mark.parametrize("kind", ["mixture", "one-sample"])
-def test_the_script_reproduces_a_trial_in_the_plane(kind):
-    source = mixture(0) if kind == "mixture" else one_sample()
-    trial = Trial(default_setup(kind, source), source)
+def test_the_script_reproduces_filters_with_covariances(kind):
+    trial = learn(Trial(STRIPES.with_covariances(kind), stripes()), 1000)
+    trial.change("noise", trial.setup.changed({"noise": 0.3}))
+    learn(trial, 500)
+    model = from_script(trial)
+    assert (model.centers_ == trial.model.centers_).all()
+    assert (model.widths_ == trial.model.widths_).all()
+    trial.close()
+
+
+@pytest.mark.parametrize("name", ["mixture", "one-sample"])
+def test_the_script_reproduces_a_trial_in_the_plane(name):
+    source = mixture(0) if name == "mixture" else one_sample()
+    trial = Trial(default_setup(name, source), source)
     learn(trial, 2000)
     trial.hold(2, (0.1, 0.2))
     trial.release([2])

@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 
 from gaussian_neurons.cli.errors import handle_errors, require, warn
-from gaussian_neurons.cli.options import Columns, Exclude, FormatOption, Header
+from gaussian_neurons.cli.options import Columns, Covariance, Exclude, FormatOption, Header
 
 if TYPE_CHECKING:
     from gaussian_neurons.cli.reading import Data
@@ -46,6 +46,13 @@ def live(
     seed: Annotated[
         int, typer.Option(min=0, max=2**32 - 1, metavar="NUMBER", help="Seed of samples and start centers.")
     ] = 0,
+    covariance_type: Annotated[
+        Covariance,
+        typer.Option(
+            help="What a neuron has: a width, or a diagonal or full covariance. The last two are learned "
+            "from samples with covariances.",
+        ),
+    ] = Covariance.spherical,
     data_dir: Annotated[
         str | None, typer.Option(metavar="FOLDER", help="Folder to search first for MNIST and CIFAR-10.")
     ] = None,
@@ -71,6 +78,7 @@ def live(
       gaussian-neurons live
       gaussian-neurons live --data mixture
       gaussian-neurons live --data points.csv --columns x,y --standardize
+      gaussian-neurons live --data points.csv --covariance-type full
       gaussian-neurons live --host 0.0.0.0
     """
     require("starlette", "uvicorn", "websockets", extra="live")
@@ -94,6 +102,7 @@ def live(
         available.find_published()
         name = "file" if given is not None else data or available.available("mnist")[0]
         setup = replace(sources.default_setup(name, available.load(name, seed)), seed=seed)
+        setup = setup.with_covariances(covariance_type.value)
     bound = server.listen(host, port)
     token = None if host in guard.LOOPBACK else guard.new_token()
     url = server.address(bound, host, token)

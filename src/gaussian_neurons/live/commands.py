@@ -88,9 +88,12 @@ def disconnect(run: "Run", client: int) -> None:
 
 
 def start(run: "Run", client: int, setup: Any, preset: str | None = None) -> None:
-    """Start a new trial. `preset` is its name if several presets have this setup."""
+    """Start a new trial. `preset` is its name if several presets have this setup.
+
+    Added points are kept if the data stays.
+    """
     run.chosen = preset or run.chosen
-    run.start_trial(run.complete(setup))
+    run.start_trial(run.complete(setup), keep_added="data" not in setup)
     run.running = True
 
 

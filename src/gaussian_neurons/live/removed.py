@@ -8,11 +8,12 @@ from numpy.typing import NDArray
 
 from gaussian_neurons import GaussianNeurons
 from gaussian_neurons.experiments import similarity
+from gaussian_neurons.learning.responses import responses
 
 Array = NDArray[Any]
 
 MAX_PATTERNS = 16
-NEAR = np.log(2)  # squared distance, in widths, at which a response is 1/2
+NEAR = 0.5  # response of the removed neuron to the center of one that has its pattern
 
 
 class RemovedPatterns:
@@ -26,9 +27,9 @@ class RemovedPatterns:
 
     def __init__(self, model: GaussianNeurons, are_images: bool) -> None:
         self._model, self._are_images = model, are_images
-        self._patterns: deque[tuple[int, Array, float]] = deque(maxlen=MAX_PATTERNS)
+        self._patterns: deque[tuple[int, Array, Array]] = deque(maxlen=MAX_PATTERNS)
 
-    def add(self, number: int, center: Array, width: float, learned: Array) -> None:
+    def add(self, number: int, center: Array, width: Array, learned: Array) -> None:
         """Remember a removed neuron, unless another learned neuron has its pattern."""
         if not (learned & self._alike(center, width)).any():
             self._patterns.append((number, center, width))
@@ -43,10 +44,10 @@ class RemovedPatterns:
         self._patterns = deque((one for one in self._patterns if one[0] not in found), MAX_PATTERNS)
         return list(found.items())
 
-    def _alike(self, center: Array, width: float) -> Array:
+    def _alike(self, center: Array, width: Array) -> Array:
         """Which neurons have this pattern, (K,)."""
         centers = self._model.centers_
         if self._are_images:
             return similarity.same(centers, center)
-        alike: Array = ((centers - center) ** 2).sum(axis=1) < NEAR * width
+        alike: Array = responses(centers, center[None], width[None])[:, 0] > NEAR
         return alike

@@ -59,15 +59,23 @@ def stream_line(setup: Setup, source: Source, sample: int) -> str:
     """The line that makes the stream and seeks to a sample number."""
     seek = f".seek({sample:_})" if sample else ""
     if isinstance(source, Points):
-        widths = f", sample_width=np.full(len(points), {setup.sample_width!r})"
-        option = widths if setup.width_learning_rate > 0 else ""
+        option = f", sample_width={_point_widths(setup)}" if setup.width_learning_rate > 0 else ""
         return f"stream = Rows(points, shuffle=True, seed={setup.seed}{option}){seek}"
     chosen = "" if setup.classes is None else f", labels=labels, classes={list(setup.classes)}"
     if setup.width_learning_rate > 0:
-        made = f"Neighbourhoods(images, size={setup.size}, noise={setup.noise!r}, seed={setup.seed}{chosen})"
+        kind = "" if setup.covariance_type == "spherical" else f", covariance={setup.covariance_type!r}"
+        options = f"size={setup.size}, noise={setup.noise!r}, seed={setup.seed}{chosen}{kind}"
+        made = f"Neighbourhoods(images, {options})"
     else:
         made = f"Patches(images, size={setup.size}, seed={setup.seed}{chosen})"
     return f"stream = {made}{seek}"
+
+
+def _point_widths(setup: Setup) -> str:
+    """The expression for the widths or covariances of the points."""
+    if setup.covariance_type == "spherical":
+        return f"np.full(len(points), {setup.sample_width!r})"
+    return f"local_covariances(points, {setup.sample_width!r}, {setup.covariance_type!r})"
 
 
 def move_line(index: int, center: tuple[float, float]) -> str:
@@ -94,6 +102,7 @@ def _head(setup: Setup, source: Source) -> list[str]:
         stream_line(setup, source, 0),
         "model = GaussianNeurons(",
         f"    {setup.n_neurons},",
+        f"    covariance_type={setup.covariance_type!r},",
         f"    width={setup.width!r},",
         f"    inhibition={setup.inhibition!r},",
         f"    learning_rate={setup.learning_rate!r},",
@@ -113,6 +122,9 @@ def _imports(source: Source, body: Sequence[str]) -> list[str]:
             names.setdefault(module, set()).add(name)
     streams = [line.removeprefix("stream = ") for line in body if line.startswith("stream = ")]
     names["gaussian_neurons.sampling"] |= {made.partition("(")[0] for made in streams}
+    names["gaussian_neurons.sampling"] |= {
+        "local_covariances" for made in streams if "local_covariances" in made
+    }
     lines = [f"from {module} import {', '.join(sorted(names[module]))}" for module in sorted(names)]
     return ["import numpy as np", "", *lines]
 

@@ -8,10 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from gaussian_neurons.base.covariances import TYPES
+
 DATA = ("mnist-sample", "mnist", "cifar10", "photographs", "mixture", "one-sample", "file")
 MAX_NEURONS = 400
 MAX_PATCH_SIZE = 28  # pixels along a side
 MAX_CLASSES = 1000
+WIDTH_RATE = 0.1  # eta_sigma of Figure 5, for neurons with covariances
 MAX_SHOWN = 60  # characters of an invalid value that an error message repeats
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -32,6 +35,7 @@ class Setup:
     classes: tuple[int, ...] | None = None  # use only images of these classes
     seed: int = 0
     speed: float | None = None  # samples per second, None: no limit
+    covariance_type: str = "spherical"  # what a neuron has, one of base.covariances.TYPES
 
     def as_json(self) -> dict[str, Any]:
         """The settings by their names in links and messages."""
@@ -56,6 +60,19 @@ class Setup:
             raise ValueError(f"Unknown setting {short_repr(unknown[0])}. Known: {', '.join(SETTINGS)}.")
         checked = {SETTINGS[name].field: SETTINGS[name].check(value) for name, value in values.items()}
         return replace(self, **checked)
+
+    def with_covariances(self, kind: str) -> "Setup":
+        """A copy with another covariance type. Covariances are learned: with a width alone, they stay round.
+
+        Examples
+        --------
+        >>> Setup().with_covariances("full").width_learning_rate
+        0.1
+        """
+        changed = self.changed({"covariance_type": kind})
+        if kind == "spherical" or self.width_learning_rate > 0:
+            return changed
+        return replace(changed, width_learning_rate=WIDTH_RATE)
 
     def same_experiment(self, other: "Setup") -> bool:
         """Whether both differ at most in seed and speed."""
@@ -122,6 +139,12 @@ def _data(value: Any) -> str:
     return value
 
 
+def _covariance_type(value: Any) -> str:
+    if not isinstance(value, str) or value not in TYPES:
+        raise ValueError(f"Covariance type must be one of {', '.join(TYPES)}, got {short_repr(value)}.")
+    return value
+
+
 def _classes(value: Any) -> tuple[int, ...] | None:
     if value is None:
         return None
@@ -158,5 +181,6 @@ SETTINGS: dict[str, Setting] = {
     "classes": Setting("classes", _classes),
     "seed": _whole("seed", "Seed", 0, np.iinfo(np.uint32).max),
     "speed": Setting("speed", _speed),
+    "covariance_type": Setting("covariance_type", _covariance_type),
 }
 CHANGEABLE = ("K", "sigma", "lambda", "eta", "eta_sigma", "noise", "sample_width", "speed", "classes")

@@ -16,7 +16,7 @@ from gaussian_neurons.experiments import figure1, figure2a, figure4
 from gaussian_neurons.experiments.layer import LayerConfig
 from gaussian_neurons.live.setup import MAX_PATCH_SIZE, Setup, format_limit
 from gaussian_neurons.model.first_data import RATE, automatic_width
-from gaussian_neurons.sampling import Neighbourhoods, Patches, Rows, Stream
+from gaussian_neurons.sampling import Neighbourhoods, Patches, Rows, Stream, local_covariances
 
 Array = NDArray[Any]
 
@@ -64,7 +64,8 @@ class Images:
         if setup.classes is not None:
             chosen = {"labels": self.labels, "classes": setup.classes}
         if setup.width_learning_rate > 0:
-            return Neighbourhoods(self.images, setup.size, setup.noise, setup.seed, **chosen)
+            kind = setup.covariance_type
+            return Neighbourhoods(self.images, setup.size, setup.noise, setup.seed, covariance=kind, **chosen)
         return Patches(self.images, setup.size, setup.seed, **chosen)
 
     def max_size(self) -> int:
@@ -89,8 +90,10 @@ class Points:
     axes: tuple[str, ...] | None = None  # names of the two columns
 
     def stream(self, setup: Setup) -> Stream:
-        """The points in a new random order on every pass."""
-        widths = np.full(len(self.points), setup.sample_width) if setup.width_learning_rate > 0 else None
+        """The points in a new random order on every pass; if widths are learned, each has one."""
+        widths = None
+        if setup.width_learning_rate > 0:
+            widths = local_covariances(self.points, setup.sample_width, setup.covariance_type)
         return Rows(self.points, shuffle=True, seed=setup.seed, sample_width=widths)
 
     def with_points(self, more: Array, code: str | None = None) -> "Points":

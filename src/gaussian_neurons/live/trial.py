@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gaussian_neurons import GaussianNeurons
+from gaussian_neurons.base.covariances import as_type, mean_widths
 from gaussian_neurons.clustering.diagnosis import MEAN_RESPONSE
 from gaussian_neurons.live import script
 from gaussian_neurons.live.frames import pixels
@@ -23,6 +24,7 @@ ENDLESS = 1 << 62
 STRONGEST = 6  # samples that are shown for an inspected neuron
 MIN_SAMPLES = 10  # for each neuron: with fewer, none counts as learned
 NEWEST = {"image": 24, "plane": 200}  # samples in a frame
+MAX_COVARIANCES = 1 << 19  # numbers in the covariances of all neurons, so that frames are not slow
 PARAMETERS = ("inhibition", "learning_rate", "width_learning_rate")  # that the model reads at every call
 
 
@@ -58,6 +60,7 @@ class Trial:
         init = script.start_centers(setup, source)
         self.model = GaussianNeurons(
             setup.n_neurons,
+            covariance_type=setup.covariance_type,
             width=setup.width,
             inhibition=setup.inhibition,
             learning_rate=setup.learning_rate,
@@ -69,6 +72,7 @@ class Trial:
         self.sample = 0  # number of the next sample in the stream
         stream = source.stream(setup)
         dimensions = stream.n_features or 0
+        self._require_room(setup.n_neurons, dimensions)
         self.model.place_neurons(dimensions, script.precision(source))
         self.feed = Feed(stream, 0)
         self.ids = list(range(1, setup.n_neurons + 1))  # number of each neuron, (K,)
@@ -130,7 +134,7 @@ class Trial:
             raise ValueError("The last neuron cannot be removed.")
         self.release([neuron for neuron in neurons if neuron in self.held])
         centers, widths = self.model.centers_, self.model.widths_
-        removed = [(self.ids[k], centers[k].copy(), float(widths[k])) for k in indices if self.learned[k]]
+        removed = [(self.ids[k], centers[k].copy(), widths[k].copy()) for k in indices if self.learned[k]]
         self.model.remove_neurons(indices)
         self.ids = [neuron for neuron in self.ids if neuron not in neurons]
         for one in removed:
@@ -141,6 +145,7 @@ class Trial:
         """Add neurons at random centers, or one at a given center."""
         if len(self.ids) + count > MAX_NEURONS:
             raise ValueError(f"At most {MAX_NEURONS} neurons are possible, and there are {len(self.ids)}.")
+        self._require_room(len(self.ids) + count, self.model.n_features_in_)
         if at is not None:
             self._require_plane()
         centers = f"{count}" if at is None else f"centers=[{list(at)}]"
@@ -209,6 +214,14 @@ class Trial:
         if not isinstance(self.source, Points):
             raise ValueError("This is possible in the plane only. Choose data with two columns first.")
         return self.source
+
+    def _require_room(self, neurons: int, dimensions: int) -> None:
+        """Raise a ValueError if full covariances of so many neurons would make the page slow."""
+        if self.setup.covariance_type == "full" and neurons * dimensions**2 > MAX_COVARIANCES:
+            raise ValueError(
+                f"{neurons} full covariances of {dimensions} × {dimensions} numbers are too many: at most "
+                f"{MAX_COVARIANCES:,} numbers are possible. Use fewer neurons, a smaller patch size, or diag."
+            )
 
     def _restart_feed(self) -> None:
         """Draw samples with the current settings, from the same sample number."""
@@ -287,7 +300,8 @@ class Trial:
         return {
             "ids": np.array(self.ids, np.int32),
             "centers": shown(centers),
-            "widths": self.model.widths_.astype(np.float32),
+            "widths": mean_widths(self.model.widths_).astype(np.float32),
+            **({} if self._are_images else {"covariances": self._covariances}),
             "learned": np.where(twin, 2, learned).astype(np.uint8),
             "outside": outside.astype(np.uint8),
             "distance": _finite(found.domain_distance),
@@ -297,17 +311,28 @@ class Trial:
             "samples": shown(self.newest),
         }
 
+    @property
+    def _covariances(self) -> Array:
+        """The covariances in the plane, (K, 3): variance of x, covariance, variance of y."""
+        return as_type(self.model.widths_, "full", 2)[:, [0, 0, 1], [0, 1, 1]].astype(np.float64)
+
     def script(self) -> str:
         """The trial as a Python script."""
         held = [script.move_line(self.index(neuron), center) for neuron, center in self.held.items()]
         return self.journal.script(self.seen, held)
 
     def strongest(self, neuron: int) -> dict[str, Array]:
-        """The recent samples with the strongest responses of a neuron."""
-        recent = self.model.recent_samples_
-        response = self.model.transform(recent)[:, self.index(neuron)] if len(recent) else np.zeros(0)
+        """The recent samples with the strongest responses of a neuron; its longest and shortest half axis."""
+        recent, k = self.model.recent_samples_, self.index(neuron)
+        response = self.model.transform(recent)[:, k] if len(recent) else np.zeros(0)
         best = np.argsort(-response, kind="stable")[:STRONGEST]
-        return {"patches": self._shown(recent[best]), "responses": response[best].astype(np.float32)}
+        width = self.model.widths_[k]
+        squares = np.linalg.eigvalsh(width) if width.ndim == 2 else width
+        return {
+            "patches": self._shown(recent[best]),
+            "responses": response[best].astype(np.float32),
+            "axes": np.sqrt([squares.max(), squares.min()]).astype(np.float32),
+        }
 
     @property
     def n_points(self) -> int:

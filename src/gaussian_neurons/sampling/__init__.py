@@ -3,6 +3,7 @@
 from gaussian_neurons.sampling.files import rows_from_file
 from gaussian_neurons.sampling.images import Neighbourhoods, Patches
 from gaussian_neurons.sampling.iterables import Iterated, as_stream
+from gaussian_neurons.sampling.local import local_covariances
 from gaussian_neurons.sampling.piped import rows_from_pipe
 from gaussian_neurons.sampling.resumable import Resumable
 from gaussian_neurons.sampling.rows import Rows
@@ -17,6 +18,7 @@ __all__ = [
     "Rows",
     "Stream",
     "as_stream",
+    "local_covariances",
     "rows_from_file",
     "rows_from_pipe",
 ]

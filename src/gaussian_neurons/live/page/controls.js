@@ -10,12 +10,13 @@ const FIELDS = [
   { name: "sigma", symbol: "σ", label: "Width", help: "Reach of a neuron, as a squared length." },
   { name: "lambda", symbol: "λ", label: "Inhibition", help: "How strongly neurons repel each other.", zero: true },
   { name: "eta", symbol: "η", below: "μ", label: "Learning rate", help: "How far a sample moves a center.", zero: true },
-  { name: "eta_sigma", symbol: "η", below: "σ", label: "Width rate", help: "0 keeps the widths fixed.", zero: true },
+  { name: "eta_sigma", symbol: "η", below: "σ", label: "Width rate", help: "0 keeps widths and covariances fixed.", zero: true },
   { name: "noise", label: "Pixel noise", help: "Of the neighbouring patches.", zero: true, mode: "image", adaptive: true },
   { name: "sample_width", symbol: "σ", below: "x", label: "Sample width", help: "Width of every sample.", mode: "plane", adaptive: true },
   { name: "size", label: "Patch size", help: "Pixels per side. Restarts the run.", whole: true, mode: "image", restarts: true },
   { name: "speed", label: "Speed", help: "Samples per second, or full.", open: true },
 ];
+const LOCAL_SHAPE = "Mean width of a sample. Its shape is that of the points around it.";
 const SETTLE = 400; // ms before a number of neurons that differs from K is shown: a new K takes effect with a delay
 
 export class Controls {
@@ -24,12 +25,16 @@ export class Controls {
     this.send = send;
     this.dataSelect = document.querySelector("#data");
     this.presetSelect = document.querySelector("#preset");
+    this.shapeSelect = document.querySelector("#covariance-type");
     this.fields = FIELDS.map((spec) => new Field({ ...spec, onProblem }, (name, value) => this.set(spec, value)));
     for (const { element } of this.fields) element.hidden = true; // until the first scene arrives
     document.querySelector("#fields").append(...this.fields.map((field) => field.element));
     const sendOrRestore = (message) => send(message) || this.restore();
     this.dataSelect.addEventListener("change", () => sendOrRestore({ do: "start", setup: { data: this.dataSelect.value } }));
     this.presetSelect.addEventListener("change", () => sendOrRestore({ do: "preset", name: this.presetSelect.value }));
+    this.shapeSelect.addEventListener("change", () => {
+      sendOrRestore({ do: "start", setup: { covariance_type: this.shapeSelect.value } });
+    });
     this.chips = new Chips(document.querySelector("#classes"), send);
   }
 
@@ -53,6 +58,7 @@ export class Controls {
     this.scene = scene;
     this.dataSelect.value = scene.setup.data;
     this.presetSelect.value = scene.preset ?? "";
+    this.shapeSelect.value = scene.setup.covariance_type;
     for (const field of this.fields) {
       const { name, mode, adaptive } = field.spec;
       const value = scene.setup[name];
@@ -61,6 +67,7 @@ export class Controls {
       if (field.element.hidden) continue;
       if (isNew) field.clearPending(); // it concerned the previous trial
       field.show(value, scene.ranges[name]);
+      if (name === "sample_width") field.describeAs(scene.setup.covariance_type === "spherical" ? null : LOCAL_SHAPE);
     }
     this.chips.setScene(scene, isNew);
   }

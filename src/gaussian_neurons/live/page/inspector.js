@@ -3,6 +3,7 @@
 import { PatchCanvas } from "./colours.js";
 import { isSameTrial } from "./frames.js";
 import { brief, coordinate, measured, percent, plain } from "./numbers.js";
+import { axesOf } from "./plane_ellipses.js";
 import { capital, stateOf } from "./states.js";
 
 const FACTS_EVERY = 200; // ms: faster changes cannot be read
@@ -19,6 +20,7 @@ export class Inspector {
     this.requestedAt = 0;
     this.filter = new PatchCanvas(root.querySelector("#inspector-filter"));
     this.fields = Object.fromEntries([...root.querySelectorAll("[data-fact]")].map((e) => [e.dataset.fact, e]));
+    this.axes = root.querySelector("#inspector-axes");
     this.patches = this.makePatches(root.querySelector("#inspector-patches"));
     root.querySelector("#inspector-remove").addEventListener("click", () => this.id !== null && onRemove(this.id));
     root.querySelector("#inspector-close").addEventListener("click", onClose);
@@ -40,6 +42,7 @@ export class Inspector {
     if (!isSameTrial(scene, this.scene)) this.inspect(null);
     this.scene = scene;
     this.root.dataset.mode = scene.mode;
+    this.axes.hidden = scene.setup.covariance_type === "spherical";
   }
 
   /** Inspects another neuron; null: none. */
@@ -50,6 +53,7 @@ export class Inspector {
     this.requestedAt = 0;
     this.root.classList.toggle("empty", id === null);
     for (const { item } of this.patches) item.hidden = true;
+    this.fields.axes.textContent = "";
   }
 
   show(frame, now) {
@@ -81,6 +85,9 @@ export class Inspector {
     if (this.scene.mode === "plane") {
       const [x0, y0, x1, y1] = this.scene.domain;
       const [x, y] = frame.centers.subarray(2 * k, 2 * k + 2);
+      const { long, short, angle } = axesOf(frame.covariances, k);
+      const turn = Math.round((angle * 180) / Math.PI) % 180;
+      facts.axes = `${measured(long)} × ${measured(short)}, ${turn}°`;
       facts.position = `${coordinate(x, x1 - x0)}; ${coordinate(y, y1 - y0)}`;
     }
     for (const [name, value] of Object.entries(facts)) {
@@ -98,5 +105,6 @@ export class Inspector {
       picture.show(message.patches.subarray(m * size, (m + 1) * size), this.scene.patch);
       response.textContent = brief(message.responses[m]);
     });
+    this.fields.axes.textContent = Array.from(message.axes, (length) => measured(length)).join(" … ");
   }
 }

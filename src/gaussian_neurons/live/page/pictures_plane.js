@@ -4,6 +4,7 @@ import { LIGHT } from "./canvas_theme.js";
 import { whole } from "./numbers.js";
 import { axes } from "./plane_axes.js";
 import { borderArrows, numberPlace } from "./plane_border.js";
+import { ellipseOf, isHidden } from "./plane_ellipses.js";
 import { pointOpacity } from "./plane_points.js";
 import { freeCorner } from "./plane_samples.js";
 import { STAR, STAR_WAIST } from "./plane_surface.js";
@@ -147,27 +148,29 @@ function neurons({ neurons: set, view, surface, numbers }) {
 }
 
 function neuron(set, view, i, colour) {
-  const [x, y] = [view.x(set.places[2 * i]), view.y(set.places[2 * i + 1])];
-  const radius = Math.sqrt(set.widths[i]) * view.scale;
-  if (!(x > -radius && y > -radius && x < view.width + radius && y < view.height + radius)) return "";
+  const ellipse = ellipseOf(view, set, i);
+  if (isHidden(view, ellipse)) return "";
+  const { x, y, long, short, angle } = ellipse;
   const state = set.learned[i];
-  const circle = {
+  const line = {
     cx: x,
     cy: y,
-    r: radius,
+    rx: long,
+    ry: short,
+    transform: `rotate(${round((angle * 180) / Math.PI)} ${round(x)} ${round(y)})`,
     fill: "none",
     stroke: colour,
     "stroke-width": state === 1 ? 2.25 : 1.1,
     "stroke-dasharray": state === 2 ? "5 4" : null,
   };
-  if (x < 0 || y < 0 || x > view.width || y > view.height) return tag("circle", circle); // the arrow shows the rest
+  if (x < 0 || y < 0 || x > view.width || y > view.height) return tag("ellipse", line); // the arrow shows the rest
   const cross = `M${round(x - 3.5)} ${round(y - 3.5)}l7 7M${round(x - 3.5)} ${round(y + 3.5)}l7 -7`;
   const middle = state
     ? tag("circle", { cx: x, cy: y, r: 4, fill: colour, stroke: "#ffffff", "stroke-width": 1.5 })
     : [["#ffffff", 4], [colour, 1.75]]
         .map(([stroke, thick]) => tag("path", { d: cross, stroke, "stroke-width": thick, "stroke-linecap": "round" }))
         .join("");
-  return tag("circle", circle) + middle;
+  return tag("ellipse", line) + middle;
 }
 
 /** A number with a white outline. */

@@ -7,7 +7,8 @@ import { arrowSpots, borderArrows, drawArrows } from "./plane_border.js";
 import { drawBar, isUnder, plateOf, plateSpots } from "./plane_bar.js";
 import { axes, margins, nameSpots } from "./plane_axes.js";
 import { Labels } from "./plane_labels.js";
-import { drawGrid, drawNeurons, drawPaths, drawTicks, radiusOf } from "./plane_marks.js";
+import { ellipseOf, scaledDistance } from "./plane_ellipses.js";
+import { drawGrid, drawNeurons, drawPaths, drawTicks } from "./plane_marks.js";
 import { NeuronSet } from "./plane_neurons.js";
 import { PlanePointer } from "./plane_pointer.js";
 import { PointLayer } from "./plane_points.js";
@@ -209,14 +210,15 @@ export class Plane {
     }
   }
 
-  /** Pixels that the name of x must avoid: centers, the nearest points of circles, numbers and the star. */
+  /** Pixels that the name of x must avoid: centers, the points of ellipses in its direction, numbers and the star. */
   occupied() {
     const { view, neurons, samples, surface } = this;
     const [sampleX, sampleY] = [view.x(samples.current[0]), view.y(samples.current[1])];
     const found = this.numbers.map(({ middle }) => middle);
     for (let i = 0; i < neurons.count; i++) {
-      const [x, y] = [view.x(neurons.places[2 * i]), view.y(neurons.places[2 * i + 1])];
-      const part = radiusOf(view, neurons, i) / (Math.hypot(sampleX - x, sampleY - y) || 1);
+      const ellipse = ellipseOf(view, neurons, i);
+      const { x, y } = ellipse;
+      const part = 1 / (scaledDistance(ellipse, sampleX, sampleY) || Infinity);
       found.push([x, y], [x + part * (sampleX - x), y + part * (sampleY - y)]);
     }
     const star = surface.lowestPlace();

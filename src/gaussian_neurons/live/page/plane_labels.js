@@ -1,6 +1,6 @@
-// The positions of neuron numbers: beside their centers, away from other circles and numbers. No DOM.
+// The positions of neuron numbers: beside their centers, away from other ellipses and numbers. No DOM.
 
-import { radiusOf } from "./plane_marks.js";
+import { ellipseOf, lineDistance } from "./plane_ellipses.js";
 
 const CORNERS = [[1, -1], [-1, -1], [1, 1], [-1, 1]]; // the first one is preferred
 const MAX_NUMBERS = 100; // of neurons that are not learned
@@ -27,6 +27,7 @@ export class Labels {
     const area = { left: edges.left, right: view.width, bottom: view.height - edges.bottom };
     const visible = inside(view, neurons);
     const search = visible.length <= MAX_SEARCHED;
+    const ellipses = new Map(search ? visible.map((i) => [i, ellipseOf(view, neurons, i)]) : []);
     const found = [];
     const marks = occupied.slice();
     for (const i of visible) {
@@ -34,7 +35,7 @@ export class Labels {
       if (!neurons.learned[i] && neurons.count > MAX_NUMBERS && !always.includes(id)) continue;
       const [x, y] = [view.x(neurons.places[2 * i]), view.y(neurons.places[2 * i + 1])];
       const spot = { i, x, y, half: (DIGIT / 2) * String(id).length, area };
-      const corner = search ? this.choose(view, neurons, spot, visible, marks) : CORNERS[0];
+      const corner = search ? this.choose(neurons, spot, ellipses, marks) : CORNERS[0];
       const label = labelAt(spot, corner);
       marks.push(label.middle);
       found.push(label);
@@ -42,8 +43,8 @@ export class Labels {
     return found;
   }
 
-  choose(view, neurons, spot, visible, marks) {
-    const clearance = (corner) => clearanceAt(view, neurons, spot, labelAt(spot, corner).middle, visible, marks);
+  choose(neurons, spot, ellipses, marks) {
+    const clearance = (corner) => clearanceAt(spot, labelAt(spot, corner).middle, ellipses, marks);
     const id = neurons.ids[spot.i];
     let best = this.corners.get(id) ?? CORNERS[0];
     let most = clearance(best);
@@ -78,15 +79,15 @@ function labelAt({ i, x, y, half, area }, [right, down]) {
   return { index: i, x: middle[0] - half * right, y: middle[1] + 5, align: right > 0 ? "left" : "right", middle };
 }
 
-/** The distance in px of a number at [x, y] from circles, centers, marks and the edge; negative if it overlaps. */
-function clearanceAt(view, neurons, { i, x: ownX, y: ownY, half, area }, [x, y], visible, marks) {
+/** The distance in px of a number at [x, y] from ellipses, centers, marks and the edge; negative if it overlaps. */
+function clearanceAt({ i, x: ownX, y: ownY, half, area }, [x, y], ellipses, marks) {
   let clearance = Math.min(x - half - area.left, area.right - x - half, y - 7, area.bottom - y - 7) * 2;
   clearance = Math.min(clearance, Math.hypot(ownX - x, ownY - y) - half - 5); // moved in from an edge
   for (const [px, py] of marks) clearance = Math.min(clearance, Math.hypot(px - x, py - y) - half - 8);
-  for (const j of visible) {
+  for (const [j, ellipse] of ellipses) {
     if (j === i) continue;
-    const distance = Math.hypot(view.x(neurons.places[2 * j]) - x, view.y(neurons.places[2 * j + 1]) - y);
-    clearance = Math.min(clearance, distance - half - 6, Math.abs(distance - radiusOf(view, neurons, j)) - half);
+    const distance = Math.hypot(ellipse.x - x, ellipse.y - y);
+    clearance = Math.min(clearance, distance - half - 6, lineDistance(ellipse, x, y) - half);
   }
   return clearance;
 }

@@ -1,6 +1,7 @@
 // Draws grid, ticks, paths and neurons on the plane.
 
 import { margins, namePlaces } from "./plane_axes.js";
+import { ellipseOf, isHidden } from "./plane_ellipses.js";
 
 const FADES = 6; // shades of a path
 const MANY = 100; // neurons; with more, those that are not learned are drawn together
@@ -106,8 +107,8 @@ function tracePiece(context, view, neurons, i, fade) {
 }
 
 /**
- * Circles of radius sqrt(sigma). Learned neurons are above the others, the selected one above all, and numbers above
- * every circle. A halo marks the neuron of the surface.
+ * Ellipses where the response is 1/e. Learned neurons are above the others, the selected one above all, and numbers
+ * above every ellipse. A halo marks the neuron of the surface.
  */
 export function drawNeurons(context, view, theme, neurons, labels, { selected, hovered, surfaceOf }) {
   const height = (i) => (neurons.ids[i] === selected ? 2 : neurons.learned[i] ? 1 : 0);
@@ -131,17 +132,11 @@ export function drawNeurons(context, view, theme, neurons, labels, { selected, h
   }
 }
 
-export function radiusOf(view, neurons, i) {
-  return Math.min(Math.sqrt(neurons.widths[i]) * view.scale, 1e5) || 0;
-}
-
 function drawHalo(context, view, theme, neurons, i) {
-  const x = view.x(neurons.places[2 * i]);
-  const y = view.y(neurons.places[2 * i + 1]);
   const colour = neurons.learned[i] ? theme.accent : theme.pushed;
   context.strokeStyle = context.fillStyle = colour;
   context.beginPath();
-  context.arc(x, y, radiusOf(view, neurons, i), 0, FULL);
+  traceEllipse(context, ellipseOf(view, neurons, i));
   context.globalAlpha = 0.08;
   context.fill();
   context.globalAlpha = 0.28;
@@ -151,17 +146,16 @@ function drawHalo(context, view, theme, neurons, i) {
 }
 
 function drawNeuron(context, view, theme, neurons, i, { colour, strong }) {
-  const x = view.x(neurons.places[2 * i]);
-  const y = view.y(neurons.places[2 * i + 1]);
-  const radius = radiusOf(view, neurons, i);
-  if (x < -radius || y < -radius || x > view.width + radius || y > view.height + radius) return;
+  const ellipse = ellipseOf(view, neurons, i);
+  if (isHidden(view, ellipse)) return;
+  const { x, y } = ellipse;
   const state = neurons.learned[i];
   context.strokeStyle = context.fillStyle = colour;
   context.lineWidth = (state === 1 ? 2.25 : 1.1) + (strong ? 1 : 0);
   context.globalAlpha = state || strong ? 1 : 0.75;
   if (state === 2) context.setLineDash([5, 4]); // a twin of a learned neuron
   context.beginPath();
-  context.arc(x, y, radius, 0, FULL);
+  traceEllipse(context, ellipse);
   context.stroke();
   context.setLineDash([]);
   context.globalAlpha = 1;
@@ -175,26 +169,22 @@ function drawCrowd(context, view, colour, neurons, crowd) {
   context.strokeStyle = colour;
   context.lineCap = "butt";
   context.lineWidth = 1; // twice as fast as wider lines without a GPU
-  for (const [what, alpha] of [[traceCircle, 0.8], [traceCross, 1]]) {
+  const visible = crowd.map((i) => ellipseOf(view, neurons, i)).filter((ellipse) => !isHidden(view, ellipse));
+  for (const [trace, alpha] of [[traceEllipse, 0.8], [traceCross, 1]]) {
     context.globalAlpha = alpha;
     context.beginPath();
-    for (const i of crowd) {
-      const [x, y] = [view.x(neurons.places[2 * i]), view.y(neurons.places[2 * i + 1])];
-      const radius = radiusOf(view, neurons, i);
-      const isOutside = x < -radius || y < -radius || x > view.width + radius || y > view.height + radius;
-      if (!isOutside) what(context, x, y, radius);
-    }
+    for (const ellipse of visible) trace(context, ellipse);
     context.stroke();
   }
   context.globalAlpha = 1;
 }
 
-function traceCircle(context, x, y, radius) {
-  context.moveTo(x + radius, y);
-  context.arc(x, y, radius, 0, FULL);
+function traceEllipse(context, { x, y, long, short, angle, cos, sin }) {
+  context.moveTo(x + long * cos, y + long * sin);
+  context.ellipse(x, y, long, short, angle, 0, FULL);
 }
 
-function traceCross(context, x, y) {
+function traceCross(context, { x, y }) {
   context.moveTo(x - 3.5, y - 3.5);
   context.lineTo(x + 3.5, y + 3.5);
   context.moveTo(x - 3.5, y + 3.5);
@@ -218,7 +208,7 @@ function drawCross(context, theme, x, y, colour) {
     context.strokeStyle = stroke;
     context.lineWidth = width;
     context.beginPath();
-    traceCross(context, x, y);
+    traceCross(context, { x, y });
     context.stroke();
   }
 }

@@ -17,7 +17,7 @@ export class NeuronSet {
     this.ids = new Int32Array(0);
     this.places = new Float64Array(0); // as shown
     this.targets = new Float64Array(0); // of the last frame
-    this.widths = new Float64Array(0);
+    this.covariances = new Float64Array(0); // see plane_ellipses.js
     this.learned = new Uint8Array(0);
     this.index = new Map();
     this.paths.clear();
@@ -26,7 +26,7 @@ export class NeuronSet {
   }
 
   /** Takes a frame; `spacing` is the distance between the points of a path. */
-  setFrame({ ids, centers, widths, learned }, spacing, glide) {
+  setFrame({ ids, centers, covariances, learned }, spacing, glide) {
     const count = ids.length;
     const places = new Float64Array(2 * count);
     const index = new Map();
@@ -41,7 +41,7 @@ export class NeuronSet {
     Object.assign(this, { count, places, index });
     this.ids = Int32Array.from(ids);
     this.targets = Float64Array.from(centers);
-    this.widths = Float64Array.from(widths);
+    this.covariances = Float64Array.from(covariances);
     this.learned = Uint8Array.from(learned);
     this.moving = true;
     this.version++;

@@ -1,6 +1,6 @@
 // Pointer and keys on the plane: dragging, painting, selecting, adding and removing.
 
-import { radiusOf } from "./plane_marks.js";
+import { ellipseOf, lineDistance } from "./plane_ellipses.js";
 
 const MOVE_EVERY = 33; // ms between two moves that are sent
 const PAINT_EVERY = 40; // ms between two batches
@@ -85,7 +85,7 @@ export class PlanePointer {
     const hit = this.find(this.at, NEAR[event.pointerType] ?? NEAR.mouse);
     if (!hit) return this.inspect(null);
     const [x, y] = this.plane.view.toData(...this.at);
-    // A circle keeps its distance from the pointer. The neuron of an arrow moves to the pointer.
+    // An ellipse keeps its distance from the pointer. The neuron of an arrow moves to the pointer.
     const offset = hit.isArrow ? [0, 0] : [hit.x - x, hit.y - y];
     this.grabbed = { id: hit.id, pointer: event.pointerId, from: this.at, offset, moved: false };
     this.inspect(hit.id);
@@ -185,15 +185,16 @@ export class PlanePointer {
     this.plane.change();
   }
 
-  /** The neuron at a pixel: the nearest center, otherwise a circle, otherwise an arrow; {id, x, y, isArrow} or null. */
+  /** The neuron at a pixel: the nearest center, otherwise an ellipse, otherwise an arrow; {id, x, y, isArrow} or null. */
   find([px, py], near) {
     const { view, neurons, arrows } = this.plane;
     let best = null;
     let least = Infinity;
     for (let i = 0; i < neurons.count; i++) {
       const [x, y] = [neurons.places[2 * i], neurons.places[2 * i + 1]];
-      const distance = Math.hypot(view.x(x) - px, view.y(y) - py);
-      const line = near / 2 >= Math.abs(distance - radiusOf(view, neurons, i)) ? near + distance : Infinity;
+      const ellipse = ellipseOf(view, neurons, i);
+      const distance = Math.hypot(ellipse.x - px, ellipse.y - py);
+      const line = near / 2 >= lineDistance(ellipse, px, py) ? near + distance : Infinity;
       const score = distance <= near ? distance : line;
       if (score < least) [best, least] = [{ id: neurons.ids[i], x, y, isArrow: false }, score];
     }

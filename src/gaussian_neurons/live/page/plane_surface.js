@@ -58,9 +58,9 @@ export class SurfaceLayer {
     this.neuron = neurons.ids[index];
     this.setGrid(box, neurons.count > MANY ? FEWER_CELLS : CELLS);
     const { nx, ny } = this;
-    const { targets, widths } = neurons;
-    this.goalRest = costWithout(targets, widths, index, places, lambda);
-    this.goal = surface(targets, widths, index, places, lambda, box, nx, ny, this.goal, this.goalRest);
+    const { targets, covariances } = neurons;
+    this.goalRest = costWithout(targets, covariances, index, places, lambda);
+    this.goal = surface(targets, covariances, index, places, lambda, box, nx, ny, this.goal, this.goalRest);
     this.level = niceStep(spread(this.goal), LEVELS);
     if (jump) this.finish();
     this.moving = true;
@@ -87,10 +87,10 @@ export class SurfaceLayer {
   choose(neurons, places) {
     const before = neurons.indexOf(this.neuron);
     if (before >= 0 && (this.mode === "sample" || neurons.learned[before])) return before;
-    if (places.length === 2) return strongest(neurons.targets, neurons.widths, places[0], places[1]);
+    if (places.length === 2) return strongest(neurons.targets, neurons.covariances, places[0], places[1]);
     const wins = new Map();
     for (let n = 0; n < places.length; n += 2) {
-      const winner = strongest(neurons.targets, neurons.widths, places[n], places[n + 1]);
+      const winner = strongest(neurons.targets, neurons.covariances, places[n], places[n + 1]);
       wins.set(winner, (wins.get(winner) ?? 0) + 1);
     }
     return [...wins].reduce((best, win) => (win[1] > best[1] ? win : best))[0];

@@ -55,7 +55,8 @@ export function caption(scene, frame) {
 /** The settings of learned widths: start, learning rate, and widths of the samples. */
 function learnedWidths({ mode, setup }) {
   const samples = mode === "image" ? `noise = ${plain(setup.noise)}` : `σ_x = ${plain(setup.sample_width)}`;
-  return [`σ = ${plain(setup.sigma)} at the start`, `η_σ = ${plain(setup.eta_sigma)}`, samples];
+  const shape = setup.covariance_type === "spherical" ? [] : [`${setup.covariance_type} covariances`];
+  return [...shape, `σ = ${plain(setup.sigma)} at the start`, `η_σ = ${plain(setup.eta_sigma)}`, samples];
 }
 
 /** Breaks a line between its parts into lines of at most `most` characters. */
