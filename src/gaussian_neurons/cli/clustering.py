@@ -14,6 +14,7 @@ from gaussian_neurons.cli.options import (
     COVARIANCE,
     LEARNING_RATE,
     REPULSION_EVERY,
+    SCALE,
     Columns,
     Covariance,
     DataArgument,
@@ -26,6 +27,7 @@ from gaussian_neurons.cli.options import (
     OnBad,
     OnBadOption,
     Shape,
+    Standardize,
     checked_number,
     checked_strength,
     number_or_auto,
@@ -158,15 +160,17 @@ def fit(
     format: FormatOption = None,
     header: Header = None,
     on_bad: OnBadOption = OnBad.raise_,
+    standardize: Standardize = False,
 ) -> None:
     """Cluster the rows of DATA and write a model file.
 
     The command finds the number of clusters. It draws rows at random, each
     several times if there are few. Clusters depend on distances: if the
-    columns have different scales, scale them first.
+    columns have different scales, add --standardize.
 
     \bExamples
       gaussian-neurons fit flowers.csv --exclude species -o model.safetensors
+      gaussian-neurons fit sales.csv --standardize -o model.safetensors
       gaussian-neurons fit rings.csv --neurons 50 --shape any -o model.safetensors
       gaussian-neurons fit flowers.csv --columns 2,3 --neurons 30 --width 0.5 \\
           -o model.safetensors
@@ -217,6 +221,7 @@ def fit(
         backend=learn,
         shape=shape.value,
         n_clusters=clusters or "auto",
+        scale=SCALE if standardize else None,
     )
     began = time.monotonic()
     if one_pass:

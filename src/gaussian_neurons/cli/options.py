@@ -109,6 +109,11 @@ LEARNING_RATE = (
     "The learning rate: a step is this number divided by the width, times a distance; without --width, the "
     "part of the way to a row."
 )
+SCALE = "columns"  # of --standardize
+STANDARDIZE = (
+    "Subtract the mean of each column and divide by its standard deviation. Both are taken from the rows, "
+    "follow a stream, and are kept in the model. Widths are then those of standardized columns."
+)
 BACKEND = "auto, native, reference, or a function of your own as module:function."
 COVARIANCE = (
     "The shape of neurons, which the width is multiplied by: a number for each column, or the rows of a "
@@ -151,4 +156,5 @@ OnBadOption = Annotated[
         rich_help_panel="Data",
     ),
 ]
+Standardize = Annotated[bool, typer.Option("--standardize", help=STANDARDIZE, rich_help_panel="Data")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite the file at --out.")]

@@ -24,7 +24,6 @@ Array = NDArray[Any]
 PIPE = "-"
 CHECKED_ROWS = 1000  # to check the columns
 ALL_ROWS = 1 << 40
-UNEVEN = 100.0  # largest ratio of standard deviations without a warning
 ROWS_AT_ONCE = 1 << 16
 MOST_NAMES = 12  # columns in a message
 SHOWN = 3  # skipped rows in a message
@@ -162,25 +161,6 @@ def finite_rows(x: Array, dtype: Any = np.float64) -> NDArray[np.bool_]:
 def not_finite(row: int) -> BadRow:
     """The error of a row with a missing or infinite value."""
     return BadRow(row, "row {row} (counting from 0) holds a value that is missing or not finite.")
-
-
-def uneven(x: Array, names: Sequence[str]) -> str | None:
-    """A warning if the scales of columns differ so much that some hardly affect distances."""
-    some = np.asarray(x[:: max(1, len(x) // (10 * CHECKED_ROWS))], np.float64)
-    some = some[finite_rows(some)]
-    if len(some) < 2:
-        return None
-    with np.errstate(over="ignore", invalid="ignore"):
-        spreads = some.std(axis=0)
-    order = np.argsort(spreads)[(spreads == 0).sum() :]  # constant columns do not affect distances
-    if not len(order) or spreads[order[-1]] <= UNEVEN * spreads[order[0]]:
-        return None
-    least, most = order[0], order[-1]
-    return (
-        f"Column {names[most]!r} has a standard deviation of {spreads[most]:.3g}, "
-        f"{spreads[most] / spreads[least]:,.0f} times the {spreads[least]:.3g} of {names[least]!r}, which "
-        f"hardly affects distances. Scale the columns first, or exclude some with --exclude."
-    )
 
 
 def _listed(option: str | None) -> list[str]:

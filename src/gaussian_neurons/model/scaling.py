@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from gaussian_neurons.base.bad_rows import require_finite
 from gaussian_neurons.base.covariances import as_type
 from gaussian_neurons.learning.responses import least_width
-from gaussian_neurons.learning.starts import mean_of
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
@@ -75,7 +74,7 @@ class Scaling:
     def undone(self, z: Array) -> Array:
         """Rows in the units of the data."""
         with np.errstate(over="ignore"):
-            return _limited(z.astype(np.float64) * self.scale + self.location, z.dtype)
+            return _limited(2 * (z.astype(np.float64) * (self.scale / 2) + self.location / 2), z.dtype)
 
     def undone_widths(self, widths: Array) -> Array:
         """Widths or covariances in the units of the data: covariances, (n, D) or (n, D, D)."""
@@ -112,7 +111,7 @@ def _measured(rows: Array, kind: str) -> tuple[Floats, Floats]:
     exponent = np.frexp(np.abs(wide).max(axis=0))[1]  # squares of the numbers could overflow
     part = np.ldexp(wide, -exponent)  # between -1 and 1
     if kind == "columns":
-        location = mean_of(part)
+        location = part[0] + (part - part[0]).mean(axis=0)  # exact if all are the same
         scale = np.sqrt(((part - location) ** 2).mean(axis=0))
     else:
         location = np.median(part, axis=0)
