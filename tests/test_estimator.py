@@ -36,6 +36,7 @@ def model() -> GaussianNeurons:
     [
         GaussianNeurons(8, max_samples=2000, random_state=0),
         GaussianNeurons(3, width=2.0, init="samples", max_samples=5000),
+        GaussianNeurons(8, max_samples=2000, random_state=0, scale="robust"),
     ]
 )
 def test_scikit_learn_contract(estimator, check):

@@ -49,12 +49,12 @@ class Scaling:
     @classmethod
     def of(cls, rows: Array, kind: str) -> "Scaling":
         """Of rows, (n, D). A constant column has the scale 1."""
-        location, scale = _measured(rows, kind)
+        location, scale = measured(rows, kind)
         return cls(kind, location, np.where(scale > 0, scale, 1.0))
 
     def renewed(self, rows: Array) -> "Scaling":
         """The same for later rows; only columns whose scale has changed by more than CHANGED differ."""
-        location, scale = _measured(rows, self.kind)
+        location, scale = measured(rows, self.kind)
         with np.errstate(over="ignore", under="ignore"):
             ratio = scale / self.scale
         changed = (scale > 0) & ((ratio > CHANGED) | (ratio < 1 / CHANGED))
@@ -101,7 +101,7 @@ class Scaling:
         return limited.astype(widths.dtype)
 
 
-def _measured(rows: Array, kind: str) -> tuple[Floats, Floats]:
+def measured(rows: Array, kind: str) -> tuple[Floats, Floats]:
     """The location and the scale of each column; the scale is 0 if the column is constant.
 
     "columns": mean and standard deviation. "robust": the median, and the median distance from it of the
@@ -143,7 +143,7 @@ def uneven(rows: Array, names: Any = None) -> str | None:
     columns differ in scale: that of 'income' (1.04e+03) is more than 10
     >>> uneven(rows / [1.0, 1000.0])
     """
-    scales = _measured(rows, "robust")[1]
+    scales = measured(rows, "robust")[1]
     order = np.argsort(-scales, kind="stable")[: np.count_nonzero(scales)]
     if not len(order):
         return None
