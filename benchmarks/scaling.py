@@ -1,6 +1,6 @@
 """Columns of different scale: the adjusted Rand index with and without a `scale`, over five seeds.
 
-    python -m benchmarks.scaling     # prints the tables of docs/any-data.md, in two minutes
+    python -m benchmarks.scaling     # prints the tables of docs/any-data.md, in a minute
 
 Outliers: 1 % of the rows, at least two, are added once more with the number in one column, another for each
 seed, 100 times as large. They do not count in the index. Streams: five clusters in four columns of different

@@ -115,10 +115,12 @@ def measured(rows: Array, kind: str) -> tuple[Floats, Floats]:
         scale = np.sqrt(((part - location) ** 2).mean(axis=0))
     else:
         location = np.median(part, axis=0)
-        distance = np.abs(part - location)
-        some = np.where(distance > 0, distance, np.nan)
-        some[0, ~(distance > 0).any(axis=0)] = 0.0
-        scale = NORMAL * np.nanmedian(some, axis=0)
+        ranked = np.sort(np.abs(part - location), axis=0)
+        middle = (
+            len(ranked) + np.count_nonzero(ranked == 0, axis=0) - np.array([[1], [0]])
+        ) // 2  # two ranks
+        ranks = np.minimum(middle, len(ranked) - 1)
+        scale = NORMAL * np.take_along_axis(ranked, ranks, axis=0).mean(axis=0)
     eps = np.finfo(np.result_type(rows.dtype, np.float32)).eps
     varies = scale > eps * np.abs(location)  # less is due to rounding
     with np.errstate(over="ignore", under="ignore"):
