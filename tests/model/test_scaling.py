@@ -389,4 +389,6 @@ def test_which_data_gives_the_warning():
     outlier[:10, 0] = 1e6
     assert uneven(outlier) is None
     assert uneven(np.zeros((5, 2))) is None
+    assert uneven(np.repeat(X[:9], 100, axis=0)) is None  # too few to tell
+    assert uneven(X[:10]) is not None
     assert uneven(np.array([[0.0, 1e9], [1.0, 1e9], [2.0, 1e9]])) is None  # a constant column

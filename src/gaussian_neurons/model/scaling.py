@@ -26,6 +26,7 @@ LEAST = 2.0**-1000  # the least scale: numbers divided by a smaller one overflow
 CHANGED = 2.0
 UNEVEN = 10.0  # least ratio of a column's scale to the median one for a warning, measured in docs/any-data.md
 UNEVEN_TEXT = "columns differ in scale"
+FEWEST = 10  # least different rows for the warning: the scales of fewer differ by chance
 NAMED = 3  # columns in the warning
 
 
@@ -151,7 +152,7 @@ def uneven(rows: Array, names: Any = None) -> str | None:
         return None
     typical = scales[order[len(order) // 2]]
     large = [column for column in order if scales[column] > UNEVEN * typical]
-    if not large:
+    if not large or len({row.tobytes() for row in rows}) < FEWEST:
         return None
     shown = [f"{(int(k) if names is None else names[k])!r} ({scales[k]:.3g})" for k in large[:NAMED]]
     more = f" and {len(large) - NAMED} more" if len(large) > NAMED else ""
