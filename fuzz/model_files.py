@@ -18,6 +18,7 @@ KINDS = {
     "float32": ({"width": [0.3, 0.2, 0.1], "init": [[0.0, 1.0]] * 3, "domain": (0.0, 3.0)}, 1300, np.float32),
     "first data": ({"width": 0.3}, 40, np.float64),
     "automatic": ({}, 1300, np.float64),
+    "scaled": ({"scale": "robust"}, 1300, np.float64),
     "automatic, first data": ({}, 7, np.float32),
     "widths": ({"width": 0.3, "width_learning_rate": 0.01, "learning_rate": 0.02}, 1200, np.float64),
     "diagonals": ({"width": 0.3, "covariance_type": "diag", "domain": (0.0, 3.0)}, 1300, np.float32),

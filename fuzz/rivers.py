@@ -73,7 +73,13 @@ class _Twin:
     "river",
     steps=STEPS,
     parameters=st.sampled_from(
-        [{"width": 0.3, "domain": (0.0, 3.0)}, {"width": 0.3}, {}, {"width": 0.3, "covariance_type": "full"}]
+        [
+            {"width": 0.3, "domain": (0.0, 3.0)},
+            {"width": 0.3},
+            {},
+            {"scale": "columns"},
+            {"width": 0.3, "covariance_type": "full"},
+        ]
     ),
 )
 def river(steps: list[tuple[str, Any]], parameters: dict[str, Any]) -> None:

@@ -72,6 +72,8 @@ PARAMETERS = st.builds(
             {"width": 0.3, "init": "samples"},
             {"width": 0.3, "inhibition": 1.0, "repulsion_every": 3},
             {"shape": "any"},
+            {"scale": "columns"},
+            {"width": 0.3, "scale": "robust"},
             {},
             {"width": 0.3, "width_learning_rate": 0.01, "learning_rate": 0.02, "domain": (0.0, 3.0)},
             {"width_learning_rate": 0.01},

@@ -43,6 +43,7 @@ RANDOM_DRAWS = (
     [
         GaussianNeurons(8, max_samples=2000, random_state=0),
         GaussianNeurons(3, width=2.0, init="samples", max_samples=5000),
+        GaussianNeurons(8, max_samples=2000, random_state=0, scale="robust"),
     ],
     expected_failed_checks=lambda _: {"check_sample_weight_equivalence_on_dense_data": RANDOM_DRAWS},
 )

@@ -48,6 +48,18 @@ def test_neurons_can_have_covariances(kind):
     assert model._learned().centers_.tobytes() == expected.centers_.tobytes()
 
 
+def test_features_of_different_scale_can_be_scaled():
+    units = np.array([1.0, 1000.0, 1.0])
+    model = model_of(width="auto", scale="columns")
+    for sample in SAMPLES:
+        model.learn_one(
+            {name: value * unit for (name, value), unit in zip(sample.items(), units, strict=True)}
+        )
+    expected = GaussianNeurons(12, scale="columns", random_state=0).partial_fit(X * units)
+    assert model._learned().centers_.tobytes() == expected.centers_.tobytes()
+    assert len(model.centers) == expected.n_clusters_
+
+
 @pytest.mark.parametrize(
     "check", list(checks.yield_checks(RiverGaussianNeurons())), ids=lambda it: it.__name__
 )

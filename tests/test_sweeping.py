@@ -34,6 +34,18 @@ def map_of(*layers, n_neurons=9):
     return Sweep(widths, inhibitions, seeds, counts, response, (), 1000, {"n_neurons": n_neurons})
 
 
+def test_a_sweep_of_scaled_columns_is_that_of_standardized_ones():
+    units = np.array([1.0, 2.0**30])
+    with pytest.warns(UserWarning, match=r"columns differ in scale: that of 1 \("):
+        sweep(X * units, 1000, widths=[1.0], inhibitions=[0.5], seeds=1, n_jobs=1)
+    one = sweep(X, 5000, scale="columns", **QUICK)
+    other = sweep(X * units, 5000, scale="columns", **QUICK)
+    np.testing.assert_array_equal(one.widths, other.widths)
+    np.testing.assert_array_equal(one.n_clusters, other.n_clusters)
+    assert same(Sweep.from_dict(one.to_dict()).model().fit(X), one.model().fit(X))
+    assert 0.1 < one.widths[-1] < 100  # in scaled columns
+
+
 @pytest.fixture(scope="module")
 def found():
     return sweep(X, 10_000, n_neurons=12, widths=8, seeds=2, n_jobs=1)

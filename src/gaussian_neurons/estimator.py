@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from gaussian_neurons.base import checks, tables
 from gaussian_neurons.base.bad_rows import require_finite
 from gaussian_neurons.base.covariances import shape_of
-from gaussian_neurons.base.memory_maps import FLOATS, release, require_whole
+from gaussian_neurons.base.memory_maps import FLOATS, release, require_whole, row_blocks
 from gaussian_neurons.base.warn import warn
 from gaussian_neurons.clustering.diagnosis import Diagnosis
 from gaussian_neurons.clustering.mixture import mean_log_density, mixture_of
@@ -28,6 +28,7 @@ from gaussian_neurons.learning.backends import is_compiled, name_of
 from gaussian_neurons.model import learner, model_file, run
 from gaussian_neurons.model.columns import require_columns
 from gaussian_neurons.model.recent import Recent
+from gaussian_neurons.model.scaling import uneven
 from gaussian_neurons.model.settings import Settings, checked, checked_before, checked_draws
 from gaussian_neurons.model.state import Network, State
 from gaussian_neurons.sampling import Stream, as_stream
@@ -120,12 +121,18 @@ class GaussianNeurons(
     n_clusters : int or "auto", default="auto"
         With an automatic width, how many clusters there are, if you know. With a given one, `shape` and
         `n_clusters` have no effect: each learned neuron is a cluster.
+    scale : None, "columns" or "robust", default=None
+        What neurons see of a column: the numbers as they are, or less its location and divided by its scale.
+        "columns": the mean and the standard deviation. "robust": the median and the median distance from it,
+        which outliers do not change. They are taken from the first data, and again from the last 1000 samples
+        if the scale has changed by more than a factor of 2. Rows, centers, `init` and `domain` are in the
+        units of the data; widths are squared lengths in scaled columns.
 
     Attributes
     ----------
     centers_ : (n_neurons, n_features), the paper's mu
     widths_ : (n_neurons,), the paper's sigma; for "diag" (n_neurons, n_features), for "full" (n_neurons,
-        n_features, n_features)
+        n_features, n_features). In scaled columns if there is a `scale`: widths_ * scale_[j]**2 in column j
     initial_centers_ : (n_neurons, n_features), the starting centers
     learned_ : (n_neurons,) of bool, which neurons found a pattern; twins are counted once
     n_clusters_ : the number of clusters
@@ -141,6 +148,7 @@ class GaussianNeurons(
     n_samples_seen_ : how many samples the model has learned from
     recent_samples_ : (n, n_features), the last 1000 of them, in no particular order
     n_skipped_ : how many rows of streams `learn` has skipped
+    location_, scale_ : (n_features,), of the columns as neurons see them: (x - location_) / scale_
     n_features_in_ : D
 
     Notes
@@ -157,10 +165,11 @@ class GaussianNeurons(
     without such samples is retired.
 
     `inhibition`, the rates and `repulsion_every` are read at every call and can be changed in the middle of
-    a stream; `n_neurons`, `width`, `init` and `domain` describe the start of a model.
+    a stream; `n_neurons`, `width`, `init`, `domain` and `scale` describe the start of a model.
 
     An automatic width depends on distances alone: rows that are scaled, shifted or rotated as a whole give
-    the same clusters. Standardise columns of different scale, such as meters and years, first.
+    the same clusters. Columns of different scale, such as meters and years, need a `scale`. Without it, and
+    without a `domain`, a warning names columns that are more than ten times as large as the median one.
 
     An error leaves a model as it was. Ctrl-C leaves whole samples, and `n_samples_seen_` counts them. Other
     threads can read a model while one thread learns; a second thread that learns at the same time gets an
@@ -202,6 +211,7 @@ class GaussianNeurons(
         backend: Any = "auto",
         shape: Any = "compact",
         n_clusters: Any = "auto",
+        scale: Any = None,
     ) -> None:
         self.n_neurons = n_neurons
         self.covariance_type = covariance_type
@@ -217,6 +227,7 @@ class GaussianNeurons(
         self.backend = backend
         self.shape = shape
         self.n_clusters = n_clusters
+        self.scale = scale
 
     _state: State | None = None  # everything that was learned; replaced as a whole
 
@@ -269,7 +280,8 @@ class GaussianNeurons(
         state = learner.concluded(state, given)
         network = state.network
         assert network is not None
-        yield replace(state, labels=_predicted(network, x))
+        labels = [_predicted(network, state.recent.scaled(rows)) for _, rows in row_blocks(x)]
+        yield replace(state, labels=np.concatenate(labels))
 
     def partial_fit(
         self,
@@ -467,11 +479,12 @@ class GaussianNeurons(
         >>> search.fit(X).best_params_
         {'n_neurons': 3}
         """
-        state = self._fitted_state
-        x, network = self._more_rows(X, state), self._network_of(state)
+        network, x = self._asked(X)
         which = slice(None) if network.shared else network.look.learned
         chosen = network.neurons.centers[which], network.neurons.widths[which]
-        return mean_log_density(x, mixture_of(*chosen, state.recent.samples, network.shared))
+        found = mixture_of(*chosen, network.look.recent.samples, network.shared)
+        unit = 0.0 if network.scaling is None else float(np.log(network.scaling.scale).sum())
+        return mean_log_density(x, found) - unit  # a density in the units of the data
 
     def novelty_threshold(self, false_alarms: float = 0.01) -> float:
         """The score below which a row is novel: this part of the last samples is below it.
@@ -614,7 +627,7 @@ class GaussianNeurons(
         if given.needs_first_data:
             raise ValueError(
                 "the starting centers depend on the first data. Give a width, a domain and, if widths are "
-                "learned, a learning_rate, and init='uniform' or an array."
+                "learned, a learning_rate, and init='uniform' or an array, and no scale."
             )
         before, empty = self._state, np.empty((0, columns), checks.checked_precision(dtype))
         with notebook.Shown(self):
@@ -671,7 +684,7 @@ class GaussianNeurons(
 
     @property
     def centers_(self) -> Array:  # noqa: D102  (documented above, as scikit-learn does)
-        return _frozen(self._network.neurons.centers)
+        return self._shown(lambda network: network.neurons.centers)
 
     @property
     def widths_(self) -> Array:  # noqa: D102
@@ -679,7 +692,7 @@ class GaussianNeurons(
 
     @property
     def initial_centers_(self) -> Array:  # noqa: D102
-        return _frozen(self._network.neurons.start)
+        return self._shown(lambda network: network.neurons.start)
 
     @property
     def diagnosis_(self) -> Diagnosis:  # noqa: D102
@@ -695,7 +708,7 @@ class GaussianNeurons(
 
     @property
     def cluster_centers_(self) -> Array:  # noqa: D102
-        return _frozen(self._network.found.centers)
+        return self._shown(lambda network: network.found.centers)
 
     @property
     def cluster_numbers_(self) -> NDArray[np.int64]:  # noqa: D102
@@ -715,7 +728,10 @@ class GaussianNeurons(
 
     @property
     def events_(self) -> list[Event]:  # noqa: D102
-        return [event._replace(center=_frozen(event.center)) for event in self._network.clusters.events]
+        network = self._network
+        return [
+            event._replace(center=_frozen(network.undone(event.center))) for event in network.clusters.events
+        ]
 
     @property
     def labels_(self) -> NDArray[np.int64]:  # noqa: D102
@@ -726,7 +742,17 @@ class GaussianNeurons(
 
     @property
     def recent_samples_(self) -> Array:  # noqa: D102
-        return _frozen(self._fitted_state.recent.samples)
+        return _frozen(self._fitted_state.recent.raw)
+
+    @property
+    def location_(self) -> NDArray[np.float64]:  # noqa: D102
+        scaling = self._network.scaling
+        return np.zeros(self.n_features_in_) if scaling is None else _frozen(scaling.location)
+
+    @property
+    def scale_(self) -> NDArray[np.float64]:  # noqa: D102
+        scaling = self._network.scaling
+        return np.ones(self.n_features_in_) if scaling is None else _frozen(scaling.scale)
 
     @property
     def n_samples_seen_(self) -> int:  # noqa: D102
@@ -792,6 +818,16 @@ class GaussianNeurons(
         self._state = state
         if before is None or before.seed != state.seed:  # the seed was drawn from a copy, see _new_state
             check_random_state(self.random_state).randint(SEEDS)
+        complete = before is not None and before.network is not None and before.early is state.early
+        if state.network is not None and not complete:  # the first data has just become complete
+            self._warn_of_uneven_columns(state)
+
+    def _warn_of_uneven_columns(self, state: State) -> None:
+        given = self._settings(state.recent.n_features)
+        if given.scale is None and given.domain is None and given.covariance_type == "spherical":
+            text = uneven(state.recent.raw, state.names)
+            if text is not None:
+                warn(text)
 
     def _restore(self, loaded: model_file.Loaded) -> None:
         """Take the parameters and the state of a checkpoint; a file does not contain a function."""
@@ -820,6 +856,11 @@ class GaussianNeurons(
             return state.network
         return learner.network_of(state, self._settings(state.recent.n_features))
 
+    def _shown(self, places: Callable[[Network], Array]) -> Array:
+        """Places of the network in the units of the data."""
+        network = self._network
+        return _frozen(network.undone(places(network)))
+
     @property
     def _tree(self) -> Tree:
         network = self._network
@@ -838,8 +879,8 @@ class GaussianNeurons(
     def _asked(self, X: Any) -> tuple[Network, Array]:
         """The network and rows to answer about: both of one state."""
         state = self._fitted_state
-        x = self._more_rows(X, state)
-        return self._network_of(state), x
+        x, network = self._more_rows(X, state), self._network_of(state)
+        return network, network.look.recent.scaled(x)
 
     def _changing(self) -> tuple[State, Settings]:
         state = self._fitted_state
@@ -867,6 +908,7 @@ class GaussianNeurons(
             self.backend,
             self.shape,
             self.n_clusters,
+            self.scale,
         )
         if not isinstance(self.backend, str):  # the cache would keep a function alive
             return checked(n_features, *given)

@@ -36,8 +36,7 @@ class RiverGaussianNeurons(base.Clusterer):
 
     The features are those of the first valid sample. A feature that is missing later counts as 0, as
     elsewhere in river; a feature that appears later is ignored. A sample that has none of the features is
-    refused. Distances decide, so features should have about the same scale: put a
-    `preprocessing.StandardScaler` before.
+    refused. Distances decide: features of different scale need `scale="columns"` or "robust".
 
     Parameters
     ----------
@@ -68,6 +67,9 @@ class RiverGaussianNeurons(base.Clusterer):
         features), in the order of the features' names.
     shape
         With an automatic width, what a cluster is: one Gaussian ("compact"), or of "any" shape.
+    scale
+        "columns" divides each feature by its standard deviation, "robust" by one that outliers do not change;
+        both follow the stream. None uses the numbers as they are. Widths are then in scaled features.
 
     Examples
     --------
@@ -96,6 +98,7 @@ class RiverGaussianNeurons(base.Clusterer):
         seed: int | None = None,
         covariance_type: str = "spherical",
         shape: str = "compact",
+        scale: str | None = None,
     ) -> None:
         self.n_neurons = n_neurons
         self.width = width
@@ -107,6 +110,7 @@ class RiverGaussianNeurons(base.Clusterer):
         self.seed = seed
         self.covariance_type = covariance_type
         self.shape = shape
+        self.scale = scale
         self._features: list[Hashable] | None = None  # in order, after the first sample
         self._model: GaussianNeurons | None = None
         self._waiting: list[list[float]] = []  # samples that are not yet learned

@@ -21,8 +21,10 @@ from gaussian_neurons.base.checks import checked_shape, number, one_of, whole_nu
 from gaussian_neurons.base.covariances import TYPES, of_shape
 from gaussian_neurons.base.interrupts import children_ignore_interrupts
 from gaussian_neurons.base.progress import Bar
+from gaussian_neurons.base.warn import warn
 from gaussian_neurons.estimator import GaussianNeurons
 from gaussian_neurons.learning.responses import checked_scale, least_width, squared_distances
+from gaussian_neurons.model.scaling import UNEVEN_TEXT, Scaling, uneven
 from gaussian_neurons.sampling import Stream
 
 Array = NDArray[Any]
@@ -193,6 +195,7 @@ def sweep(
     repulsion_every: int = 1,
     init: Any = "samples",
     domain: Any = None,
+    scale: Any = None,
     n_jobs: int | None = -1,
     progress: bool = True,
 ) -> Sweep:
@@ -213,10 +216,11 @@ def sweep(
         (n_features, n_features): the covariance of a neuron is a width times this. None: the identity
     widths : the widths, or how many of them, or "auto" for 12: equal ratios from the squared distance within
         which a sample has a part 1 / n_neurons of the others (the median) to the one that exceeds 95 % of
-        all pairs of samples, each to three digits. They scale with the data
+        all pairs of samples, each to three digits. They scale with the data, and are in scaled columns if
+        there is a `scale`
     inhibitions : the inhibitions
     seeds : the seeds, or how many of them from 0 on
-    learning_rate, repulsion_every, init, domain : of each model, see `GaussianNeurons`
+    learning_rate, repulsion_every, init, domain, scale : of each model, see `GaussianNeurons`
     n_jobs : models at a time; -1 is one for each core, None is that of `joblib.parallel_config`
     progress : show a progress bar on a terminal or in a notebook
 
@@ -246,9 +250,10 @@ def sweep(
         "repulsion_every": repulsion_every,
         "init": init,
         "domain": domain,
+        "scale": scale,
     }
     _try(parameters, n_samples, source, first)
-    chosen = _checked_widths(widths, first, n_neurons)
+    chosen = _checked_widths(widths, _as_seen(first, parameters), n_neurons)
     strengths, numbers = _checked("inhibitions", inhibitions), _checked_seeds(seeds)
     shape = (len(chosen), len(strengths), len(numbers))
     cells: list[Cell] = [
@@ -328,6 +333,18 @@ def _first_samples(source: Any) -> Array:
     return first
 
 
+def _as_seen(first: Array, parameters: Mapping[str, Any]) -> Array:
+    """The first samples as neurons see them; warns if columns differ too much in scale."""
+    scale = parameters["scale"]
+    if scale is not None:
+        return Scaling.of(first, scale).scaled(first, np.result_type(first.dtype, np.float32))
+    if parameters["domain"] is None and parameters["covariance_type"] == "spherical":
+        text = uneven(first)
+        if text is not None:
+            warn(text)
+    return first
+
+
 def _try(parameters: Mapping[str, Any], n_samples: int | None, source: Any, first: Array) -> None:
     """Raise errors that all models would raise before any of them starts."""
     if n_samples is not None:
@@ -379,12 +396,13 @@ def _spread(n_jobs: int | None, tasks: Iterator[Any]) -> Generator[Any, None, No
 
 @contextmanager
 def _silent() -> Iterator[None]:
-    """Without the warning that nothing was learned: here that is a valid result."""
+    """Without the warnings of single models: nothing learned is a valid result, columns have had theirs."""
     if threading.current_thread() is not threading.main_thread():
         yield  # warning filters are shared by all threads, and the main thread has set them
         return
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.filterwarnings("ignore", UNEVEN_TEXT)
         yield
 
 

@@ -12,6 +12,7 @@ from pyarrow import parquet
 from gaussian_neurons import GaussianNeurons
 from gaussian_neurons.sampling import rows_from_file
 from tests.cli.calls import (
+    CENTERS,
     KINDS,
     WRITERS,
     X,
@@ -185,13 +186,26 @@ def test_bad_rows_are_named_or_skipped(here):
     )
 
 
-def test_columns_of_different_scales_give_a_warning(here):
+def test_columns_of_different_scales_give_one_warning_by_name(here):
     write_csv(here / "a.csv", X * [1, 1000])
     for way in ([], ["--one-pass"]):
         done = good("fit", "a.csv", "-o", "m", "--force", *way)
-        assert "Warning: Column 'y' has a standard deviation of" in done.stderr
-    write_csv(here / "b.csv", np.column_stack([X * [1, 50], np.ones(len(X))]), header="x,y,constant")
-    assert "standard deviation" not in good("fit", "b.csv", "-o", "m", "--force").stderr
+        assert done.stderr.count("Warning: Columns differ in scale: that of 'y' (") == 1
+        assert "Use --standardize, or" in done.stderr
+    write_csv(here / "b.csv", np.column_stack([X * [1, 5], np.ones(len(X))]), header="x,y,constant")
+    assert "scale" not in good("fit", "b.csv", "-o", "m", "--force").stderr
+
+
+@pytest.mark.parametrize("way", [[], ["--one-pass"]])
+def test_standardized_columns_of_different_scales_give_the_clusters(here, way):
+    write_csv(here / "a.csv", X * [1, 1000])
+    done = good("fit", "a.csv", "--standardize", "-o", "m", *way)
+    assert "scale" not in done.stderr
+    assert "3 clusters" in done.stdout
+    centers = np.array(list(json.loads(good("info", "m", "--json").stdout)["centers"].values()))
+    found = centers / [1, 1000]
+    assert all(np.abs(found - center).max(axis=1).min() < 0.1 for center in CENTERS)
+    assert set(good("predict", "m", "a.csv").stdout.split()[1:]) <= {"0", "1", "2", "-1"}
 
 
 def test_a_column_without_a_name_gives_a_warning(here):

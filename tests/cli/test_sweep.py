@@ -55,6 +55,18 @@ def test_the_printed_fit_has_the_covariance(here):
     assert "needs --covariance" in refused("sweep", "a.csv", *shape[:2])
 
 
+def test_the_printed_fit_standardizes_as_the_sweep_did(here):
+    write_csv(here / "a.csv", X * [1, 1000])
+    assert good("sweep", "a.csv", *QUICK).stderr.count("Warning: Columns differ in scale") == 1
+    done = good("sweep", "a.csv", "--standardize", *QUICK)
+    assert "Warning" not in done.stderr
+    assert "Best agreement: 3 clusters" in done.stdout
+    assert "--standardize" in fit_command(done.stdout)
+    good(*fit_command(done.stdout))
+    same = sweep(X * [1, 1000], 5000, scale="columns", **SAME).model().fit(X * [1, 1000])
+    assert GaussianNeurons.load("model.safetensors").centers_.tobytes() == same.centers_.tobytes()
+
+
 def test_the_picture_and_the_json_file_are_written(here):
     write_csv(here / "a.csv")
     (here / "map.json").write_text("old")

@@ -15,6 +15,7 @@ from gaussian_neurons.cli.options import (
     COVARIANCE_TYPE,
     LEARNING_RATE,
     REPULSION_EVERY,
+    SCALE,
     Columns,
     Covariance,
     DataArgument,
@@ -27,6 +28,7 @@ from gaussian_neurons.cli.options import (
     OnBad,
     OnBadOption,
     Shape,
+    Standardize,
     checked_number,
     checked_strength,
     number_or_auto,
@@ -61,6 +63,7 @@ def fit(
     format: FormatOption = None,
     header: Header = None,
     on_bad: OnBadOption = OnBad.raise_,
+    standardize: Standardize = False,
     neurons: Annotated[
         int,
         typer.Option(
@@ -141,7 +144,7 @@ def fit(
     """Cluster the rows of DATA, which finds the number of clusters, and write a model.
 
     Rows are drawn at random: as many as there are, and at least 20,000, or 100,000
-    with --width. Columns of different scale must be scaled first.
+    with --width. Columns of different scale need --standardize.
 
     \bExamples
       gaussian-neurons fit flowers.csv --exclude species -o model.safetensors
@@ -187,6 +190,7 @@ def fit(
         backend=learn,
         shape=shape.value,
         n_clusters=clusters or "auto",
+        scale=SCALE if standardize else None,
     )
     began = time.monotonic()
     if one_pass:

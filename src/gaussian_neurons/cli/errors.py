@@ -27,6 +27,7 @@ OPTIONS = {
     r"\bformat=(?!\w)": "--format csv, jsonl, npy or parquet.",
     r"\binit='(\w+)'": r"--init \1",
     r"\bsave\(\)": "fit",
+    r"\bscale='columns' \(.*?\)": "--standardize",
     r"Load it and learn on with a checkpoint of another name": "Choose another file for --checkpoint",
     r"create model and stream as they were": "use the data and options that it began with",
     r"; on_write_error='warn'[^.]*": "",
@@ -76,8 +77,8 @@ def require(*packages: str, extra: str = "cli") -> None:
 
 
 def warn(text: str) -> None:
-    """Print a warning."""
-    print_message("Warning:", _with_options(text), "yellow")
+    """Print a warning, with the option names of the command line."""
+    print_message("Warning:", _with_options(text[:1].upper() + text[1:]), "yellow")
 
 
 def print_message(head: str, text: str, style: str) -> None:
@@ -104,8 +105,7 @@ def _with_options(text: str) -> str:
 
 def _show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
     """Replaces Python's own function, which prints a line of code."""
-    text = str(message)
-    warn(text[:1].upper() + text[1:])
+    warn(str(message))
 
 
 def _close_stdout() -> None:

@@ -106,6 +106,8 @@ def number_or_auto(value: str, zero: bool = False) -> Any:
 
 REPULSION_EVERY = "Repel only at every COUNT-th row: faster. Needs --width."
 LEARNING_RATE = "The size of a step; auto suits the width."
+SCALE = "columns"  # of --standardize
+STANDARDIZE = "Scale each column by its mean and standard deviation."
 BACKEND = "auto, native, reference, or a function, module:function."
 COVARIANCE_TYPE = "spherical, diag or full; the last two need --covariance."
 COVARIANCE = "Multiplied by the width: 4,1 or a matrix, 4,1;1,2."
@@ -132,4 +134,5 @@ OnBadOption = Annotated[
     OnBad,
     typer.Option(metavar="raise|skip", help="Stop at an unreadable row, or skip it.", show_default=False),
 ]
+Standardize = Annotated[bool, typer.Option("--standardize", help=STANDARDIZE)]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite the file at --out.")]

@@ -24,7 +24,6 @@ Array = NDArray[Any]
 PIPE = "-"
 CHECKED_ROWS = 1000  # to check the columns
 ALL_ROWS = 1 << 40
-UNEVEN = 100.0  # largest ratio of standard deviations without a warning
 MOST_NAMES = 12  # columns in a message
 SHOWN = 3  # skipped rows, or columns without numbers, in a message
 
@@ -159,25 +158,6 @@ def without_holes(chunk: Chunk, dtype: Any, labels: Sequence[str]) -> Chunk:
     ]
     bad = tuple(sorted([*chunk.bad, *holes], key=lambda one: one.row))
     return Chunk(chunk.x[good], None, bad, chunk.lines)
-
-
-def uneven(x: Array, names: Sequence[str]) -> str | None:
-    """A warning if the scales of columns differ so much that some hardly affect distances."""
-    some = np.asarray(x[:: max(1, len(x) // (10 * CHECKED_ROWS))], np.float64)
-    some = some[finite_rows(some, some.dtype)]
-    if len(some) < 2:
-        return None
-    with np.errstate(over="ignore", invalid="ignore"):
-        spreads = some.std(axis=0)
-    order = np.argsort(spreads)[(spreads == 0).sum() :]  # constant columns do not affect distances
-    if not len(order) or spreads[order[-1]] <= UNEVEN * spreads[order[0]]:
-        return None
-    least, most = order[0], order[-1]
-    return (
-        f"Column {names[most]!r} has a standard deviation of {spreads[most]:.3g}, "
-        f"{spreads[most] / spreads[least]:,.0f} times the {spreads[least]:.3g} of {names[least]!r}, which "
-        f"hardly affects distances. Scale the columns first, or exclude some with --exclude."
-    )
 
 
 def _listed(option: str | None) -> list[str]:

@@ -1,6 +1,7 @@
 """The steps of fit and predict: two ways to learn, clusters line by line, the summary."""
 
 import shlex
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,11 +10,13 @@ from typing import Any
 import numpy as np
 
 from gaussian_neurons import GaussianNeurons
+from gaussian_neurons.base.bad_rows import finite_rows
 from gaussian_neurons.base.covariances import mean_widths
 from gaussian_neurons.cli import output, reading, tables
 from gaussian_neurons.cli.errors import handle_errors, warn
 from gaussian_neurons.cli.reading import Data, Opened
 from gaussian_neurons.estimator import LEAST_DRAWS
+from gaussian_neurons.model.scaling import UNEVEN_TEXT, uneven
 from gaussian_neurons.sampling import Chunk
 from gaussian_neurons.views.observers import observing
 
@@ -54,7 +57,7 @@ def is_model(path: str) -> bool:
 
 def learn_from_draws(model: GaussianNeurons, opened: Opened, source: Data) -> int:
     """Learn from random draws of all rows, as `GaussianNeurons.fit`; returns the number of rows."""
-    x = all_rows(opened, source)
+    x = all_rows(opened, source, model.scale is not None)
     count = Count()
     bar = output.progress_bar("learning", lambda: count.rows, model.draws(len(x)))
     with bar, observing(model, lambda state: setattr(count, "rows", state.received)):
@@ -64,7 +67,7 @@ def learn_from_draws(model: GaussianNeurons, opened: Opened, source: Data) -> in
     return len(x)
 
 
-def all_rows(opened: Opened, source: Data) -> Any:
+def all_rows(opened: Opened, source: Data, standardized: bool) -> Any:
     """All rows that can be read, (n, D), with warnings about skipped rows and unusual columns."""
     count, stream = Count(), opened.stream
     with output.progress_bar("reading", lambda: count.rows, stream.length):
@@ -74,7 +77,7 @@ def all_rows(opened: Opened, source: Data) -> Any:
         warn(f"{skipped:,} of {len(x) + skipped:,} rows were skipped. The first: {shown}.")
     if not len(x):
         raise ValueError(f"{source.shown} has no row to learn from.")
-    _warn_about_columns(x, opened)
+    _warn_about_columns(x, opened, standardized)
     return x
 
 
@@ -82,9 +85,10 @@ def learn_once(
     model: GaussianNeurons, opened: Opened, source: Data, samples: int | None, checkpoint: Path | None
 ) -> int:
     """Learn once from each row, in order; returns the number of rows."""
-    _warn_about_columns(opened.stream.draw(0, reading.CHECKED_ROWS).x, opened)
     kept = "Nothing was written." if checkpoint is None else f"The same command resumes from {checkpoint}."
     with handle_errors(kept):
+        first = opened.stream.draw(0, reading.CHECKED_ROWS).x
+        _warn_about_columns(first, opened, model.scale is not None)
         model.learn(opened.stream, samples, checkpoint=checkpoint, on_bad="skip" if source.skip else "raise")
     if not _seen(model):
         raise ValueError(f"{source.shown} has no row to learn from.")
@@ -239,10 +243,13 @@ def _seen(model: GaussianNeurons) -> int:
     return model.n_samples_seen_ if model.__sklearn_is_fitted__() else 0
 
 
-def _warn_about_columns(x: Any, opened: Opened) -> None:
+def _warn_about_columns(x: Any, opened: Opened, standardized: bool) -> None:
     """Warn about row numbers among the columns, and about columns of different scales."""
     if "" in opened.labels:
         warn("A column has no name. If it holds row numbers, exclude it by its index, such as --exclude 0.")
-    text = reading.uneven(x, opened.labels)
+    x = x[:: max(1, len(x) // (10 * reading.CHECKED_ROWS))]
+    x = x[finite_rows(x, x.dtype)]
+    text = uneven(x, opened.labels) if len(x) and not standardized else None
     if text is not None:
         warn(text)
+        warnings.filterwarnings("ignore", UNEVEN_TEXT)  # the model's own: it may not know the names yet

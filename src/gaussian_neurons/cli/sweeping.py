@@ -13,6 +13,7 @@ from gaussian_neurons.cli.options import (
     COVARIANCE_TYPE,
     LEARNING_RATE,
     REPULSION_EVERY,
+    SCALE,
     Columns,
     Covariance,
     DataArgument,
@@ -22,6 +23,7 @@ from gaussian_neurons.cli.options import (
     Init,
     OnBad,
     OnBadOption,
+    Standardize,
     checked_number,
     number_or_auto,
     shape_of_neurons,
@@ -160,6 +162,7 @@ def sweep(
     format: FormatOption = None,
     header: Header = None,
     on_bad: OnBadOption = OnBad.raise_,
+    standardize: Standardize = False,
 ) -> None:
     """Compare models of DATA over widths, inhibitions and seeds.
 
@@ -189,7 +192,7 @@ def sweep(
     if json_ is not None:
         output.check_output(json_, force, input_file, out, option="--json")
     opened = source.open()
-    x = steps.all_rows(opened, source)
+    x = steps.all_rows(opened, source, standardize)
     began = time.monotonic()
     found = sweep_models(
         x,
@@ -203,6 +206,7 @@ def sweep(
         learning_rate=number_or_auto(learning_rate),
         repulsion_every=repulsion_every,
         init=init.value,
+        scale=SCALE if standardize else None,
         n_jobs=jobs or -1,
     )
     seconds = time.monotonic() - began
@@ -275,6 +279,7 @@ def _next(found: "Sweep", source: Any, covariance: str | None) -> Any:
         "--out": "model.safetensors",
     }
     options = [str(word) for name, value in given.items() if value is not None for word in (name, value)]
+    options += ["--standardize"] if model.scale is not None else []
     return tables.command("fit", source.path, *steps.reading_options(source), *options)
 
 

@@ -138,7 +138,9 @@ def facts(model: GaussianNeurons, loaded: model_file.Loaded, path: str) -> dict[
         "widths": None
         if network is None
         else [float(width) for width in np.unique(mean_widths(network.neurons.widths))],
-        "domain": None if network is None else {"low": _plain(network.low), "high": _plain(network.high)},
+        "domain": None
+        if network is None
+        else {"low": _plain(network.undone(network.low)), "high": _plain(network.undone(network.high))},
         "clusters": model.n_clusters_,
         "centers": {
             str(number): [_number(value) for value in center]

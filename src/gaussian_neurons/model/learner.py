@@ -30,6 +30,7 @@ from gaussian_neurons.learning.starts import neurons_at, uniform
 from gaussian_neurons.model.first_data import domain_of, placed
 from gaussian_neurons.model.look import Look
 from gaussian_neurons.model.recent import Recent
+from gaussian_neurons.model.scaling import Scaling
 from gaussian_neurons.model.settings import Settings
 from gaussian_neurons.model.state import Layer, Network, State
 from gaussian_neurons.model.timetable import last_early_look, last_look, next_review, next_sharing_review
@@ -89,6 +90,7 @@ def advance(state: State, x: Array, sample_widths: Array | None, settings: Setti
             f"learning_rate must be at most 1, got {settings.learning_rate!r}: this model started with "
             f"width='auto'. Lower it, or start a new model with a width."
         )
+    _require_same_scale(state, settings)
     if state.labels is not None:
         state = replace(state, labels=None)
     begin = 0
@@ -128,20 +130,45 @@ def _learn(state: State, x: Array, widths: Array | None, settings: Settings) -> 
     before = network.neurons
     seen, window, most = before.seen, state.recent.window, rows_at_once([before], settings.backend)
     review = (next_sharing_review if network.shared else next_review)(seen, window)
+    renewal = review if state.recent.scaling is None else next_sharing_review(seen, window)
     look = last_look(seen + min(len(x), most))
-    stop = min(review, look if look > seen else review, seen + most)
+    stop = min(review, renewal, look if look > seen else review, seen + most)
     x, widths = x[: stop - seen], _own(widths, stop - seen, state.recent)
     own = widths if settings.width_learning_rate > 0 else None
     rule = _rule(network.layer, settings, network.shared)
-    for (neurons,) in learn_many([before], x, [rule], own, settings.backend):
+    for (neurons,) in learn_many([before], state.recent.scaled(x), [rule], own, settings.backend):
         network = network.with_neurons(neurons)
     recent = state.recent.extended(x, widths)
     if len(x) == stop - seen:
+        if stop == renewal and recent.scaling is not None:
+            network, recent = _rescaled(network, recent, recent.scaling)
         if stop == review:
             network = _reviewed(network, recent, settings)
         elif stop == look:
             network = network.with_look(recent)
     return State(recent, state.seed, state.names, network, state.skipped, state.additions, None, state.early)
+
+
+def _rescaled(network: Network, recent: Recent, old: Scaling) -> tuple[Network, Recent]:
+    """Both in the columns as the recent samples scale them, if that has changed much."""
+    with deferred_interrupts(points=True):
+        new = old.renewed(recent.raw)
+        if new is old:
+            return network, recent
+        recent = replace(recent, scaling=new)
+        return network.rescaled(recent), recent
+
+
+def _require_same_scale(state: State, settings: Settings) -> None:
+    if state.network is None:
+        return
+    scaling = state.network.scaling
+    started = None if scaling is None else scaling.kind
+    if settings.scale != started:
+        raise ValueError(
+            f"scale={settings.scale!r} cannot be used: this model started with {started!r}. Start a new "
+            f"model to change it."
+        )
 
 
 def _rule(layer: Layer, settings: Settings, shared: bool) -> Rule | Shares:
@@ -165,7 +192,8 @@ def settled(state: State, settings: Settings) -> State:
     """The state with neurons: placed by the samples there are, which are then learned from."""
     if state.network is not None:
         return state
-    return replace(state, network=_from_first(state.recent, settings, state.seed))
+    network = _from_first(state.recent, settings, state.seed)
+    return replace(state, network=network, recent=network.look.recent)  # which has the scales of the columns
 
 
 def network_of(state: State, settings: Settings) -> Network:
@@ -191,6 +219,9 @@ def _is_complete(state: State, settings: Settings) -> bool:
 
 def _from_first(recent: Recent, settings: Settings, seed: int) -> Network:
     """Neurons placed by the first samples, all of which are kept, after learning from them."""
+    if settings.scale is not None:
+        recent = replace(recent, scaling=Scaling.of(recent.raw, settings.scale))
+        settings = settings.scaled(recent.scaling)
     samples, kept = recent.samples, recent.widths
     widths = None if np.isnan(kept).any() or not len(kept) else kept
     if settings.covariance_type != recent.covariance_type:
@@ -255,10 +286,12 @@ def added(state: State, centers: Array | None, count: int, widths: Array | None,
 
     Without widths they have the one that the first neuron started with; if widths are automatic, the median.
     """
-    before = _network(state, settings)
+    state, before = _settled(state, settings)
     if centers is None:
         random = random_for(state.seed, ADDED, state.additions)
         centers = uniform(before.low, before.high, count, random)
+    elif before.scaling is not None:
+        centers = before.scaling.scaled(centers, np.float64)
     if widths is None:
         like = before.neurons.start_widths[:1] if not before.shared else [np.median(before.neurons.widths)]
         widths = np.repeat(np.asarray(like, np.float64), count, axis=0)
@@ -269,7 +302,7 @@ def added(state: State, centers: Array | None, count: int, widths: Array | None,
 
 def kept(state: State, which: NDArray[np.bool_], settings: Settings) -> State:
     """With the neurons of the mask only."""
-    before = _network(state, settings)
+    state, before = _settled(state, settings)
     neurons = before.neurons.keep(which)
     return _changed(state, before.exchanged(neurons, np.flatnonzero(which), state.recent))
 
@@ -282,8 +315,10 @@ def moved(
     settings: Settings,
 ) -> State:
     """With some neurons at other centers, or with other widths; None keeps what they are."""
-    before = _network(state, settings)
+    state, before = _settled(state, settings)
     old = before.neurons
+    if centers is not None and before.scaling is not None:
+        centers = before.scaling.scaled(centers, np.float64)
     placed = neurons_at(  # in the model's precision
         old.centers[which] if centers is None else centers,
         old.widths[which] if widths is None else widths,
@@ -297,11 +332,11 @@ def moved(
     return _changed(state, before.exchanged(neurons, same, state.recent))
 
 
-def _network(state: State, settings: Settings) -> Network:
-    """The layers as they are, or as all samples there are would place them."""
-    network = settled(state, settings).network
-    assert network is not None
-    return network
+def _settled(state: State, settings: Settings) -> tuple[State, Network]:
+    """The state with its layers as they are, or as all samples there are would place them."""
+    state = settled(state, settings)
+    assert state.network is not None
+    return state, state.network
 
 
 def _changed(state: State, network: Network, additions: int = 0) -> State:

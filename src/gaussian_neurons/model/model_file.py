@@ -23,6 +23,8 @@ from gaussian_neurons.learning.neurons import EACH, Neurons
 from gaussian_neurons.model import archive
 from gaussian_neurons.model.look import Look
 from gaussian_neurons.model.recent import Recent, window_for
+from gaussian_neurons.model.scaling import KINDS as SCALES
+from gaussian_neurons.model.scaling import LEAST, Scaling
 from gaussian_neurons.model.settings import checked, checked_draws
 from gaussian_neurons.model.state import Layer, Network, State
 from gaussian_neurons.sampling.stream import MOST_SAMPLES
@@ -55,7 +57,7 @@ def contents(parameters: Mapping[str, Any], state: State) -> Contents:
     """The parameters of an estimator and its state; a ValueError names an invalid parameter."""
     recent = state.recent
     _check_parameters(parameters, recent.n_features)
-    arrays: dict[str, Array] = {"recent": recent.samples, "recent_widths": recent.widths}
+    arrays: dict[str, Array] = {"recent": recent.raw, "recent_widths": recent.widths}
     facts: dict[str, Any] = {
         "seed": state.seed,
         "received": recent.received,
@@ -67,6 +69,9 @@ def contents(parameters: Mapping[str, Any], state: State) -> Contents:
     }
     for name, value in parameters.items():
         facts["parameters"][name] = _plain(name, value, state.seed, arrays)
+    if recent.scaling is not None:
+        facts["scaling"] = recent.scaling.kind
+        arrays |= {"scaling.location": recent.scaling.location, "scaling.scale": recent.scaling.scale}
     if state.names is not None:
         facts["feature_names"] = [str(name) for name in state.names]
     if state.labels is not None:
@@ -142,14 +147,24 @@ def _state(arrays: Mapping[str, Array], facts: Mapping[str, Any]) -> State:
         or (len(set(names)) == len(names) == dimensions and all(isinstance(name, str) for name in names)),
         "the names of the columns are invalid",
     )
-    recent = Recent.restored(samples, widths, received)
+    scaling = _scaling(arrays, facts, dimensions) if "scaling" in facts else None
+    recent = Recent.restored(samples, widths, received, scaling)
     network = _network(arrays, facts, recent) if "layer" in facts else None
+    _require(network is not None or scaling is None, "columns are scaled, but there are no neurons")
     _require(network is not None or received <= window, "received exceeds the window")
     labels = arrays.get("labels")
     if labels is not None:
         _require(network is not None and labels.ndim == 1, "the labels have the wrong shape")
         _check_numbers("labels", labels, labels.shape, facts["clusters"]["given"])
     return State(recent, seed, None if names is None else tuple(names), network, skipped, additions, labels)
+
+
+def _scaling(arrays: Mapping[str, Array], facts: Mapping[str, Any], dimensions: int) -> Scaling:
+    location, scale = arrays["scaling.location"], arrays["scaling.scale"]
+    for name, array in (("locations", location), ("scales", scale)):
+        _check(f"the {name} of the columns", array, (dimensions,), (np.dtype(np.float64),))
+    _require(bool((scale >= LEAST).all()), "the scale of a column is not positive")
+    return Scaling(one_of("kind of scale", facts["scaling"], SCALES), location, scale)
 
 
 # ---- layers, clusters and the last look ---------------------------------------------------------------
@@ -229,7 +244,7 @@ def _look(
     _require(
         scores.ndim == 1
         and scores.dtype in FLOATS
-        and len(scores) <= len(recent.samples)
+        and len(scores) <= len(recent.raw)
         and bool((scores[1:] >= scores[:-1]).all()),
         "the scores of the last look are invalid",
     )

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gaussian_neurons.base.covariances import TYPES
+from gaussian_neurons.model.scaling import Scaling
 
 Array = NDArray[Any]
 
@@ -47,6 +48,7 @@ class Recent:
     end: int  # rows of the buffer that belong to this value
     received: int  # samples appended so far
     window: int
+    scaling: Scaling | None = None  # of the columns that neurons see; None: the numbers as they are
 
     @classmethod
     def empty(
@@ -59,12 +61,14 @@ class Recent:
         return cls(buffer, 0, 0, length)
 
     @classmethod
-    def restored(cls, samples: Array, widths: Array, received: int) -> "Recent":
-        """From `samples` and `widths`, as they were."""
+    def restored(
+        cls, samples: Array, widths: Array, received: int, scaling: Scaling | None = None
+    ) -> "Recent":
+        """From `raw` and `widths`, as they were."""
         empty = cls.empty(samples.shape[1], samples.dtype, each=widths.shape[1:])
         first = max(0, received - empty.window) % empty.window
         full = empty.extended(np.roll(samples, -first, axis=0), np.roll(widths, -first, axis=0))
-        return cls(full.buffer, full.end, received, full.window)
+        return cls(full.buffer, full.end, received, full.window, scaling)
 
     @property
     def dtype(self) -> Any:
@@ -82,9 +86,18 @@ class Recent:
         return TYPES[self.buffer.widths.ndim - 1]
 
     @property
-    def samples(self) -> Array:
+    def raw(self) -> Array:
         """The samples, (n, D): sample t is in row t mod window, so that the order depends on t alone."""
         return self._in_rows(self.buffer.rows)
+
+    @property
+    def samples(self) -> Array:
+        """The same in scaled columns, as neurons see them."""
+        return self.scaled(self.raw)
+
+    def scaled(self, x: Array) -> Array:
+        """Rows in scaled columns."""
+        return x if self.scaling is None else self.scaling.scaled(x, self.dtype)
 
     @property
     def widths(self) -> Array:
@@ -93,7 +106,7 @@ class Recent:
 
     def first(self, count: int) -> "Recent":
         """The first samples of the stream, if all are still here."""
-        return Recent(self.buffer, count, count, self.window)
+        return Recent(self.buffer, count, count, self.window, self.scaling)
 
     def extended(self, x: Array, widths: Array | None) -> "Recent":
         """With more samples."""
@@ -113,7 +126,7 @@ class Recent:
             end = buffer.used = begin + len(x)
         buffer.rows[begin:end] = x
         buffer.widths[begin:end] = np.nan if widths is None else widths
-        return Recent(buffer, end, received, self.window)
+        return Recent(buffer, end, received, self.window, self.scaling)
 
     def _in_rows(self, array: Array) -> Array:
         last: Array = array[self.end - min(self.received, self.window) : self.end]

@@ -1,6 +1,6 @@
 """The parameters of a model: checked once, then trusted."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from numbers import Integral
 from typing import Any
@@ -19,6 +19,7 @@ from gaussian_neurons.base.checks import (
 from gaussian_neurons.base.covariances import TYPES
 from gaussian_neurons.clustering.tree import SHAPES
 from gaussian_neurons.learning.backends import Learn, is_function_name, resolved
+from gaussian_neurons.model.scaling import KINDS, Scaling
 
 Array = NDArray[np.float64]
 
@@ -43,6 +44,7 @@ class Settings:
     backend: str | Learn
     shape: str  # one of clustering.tree.SHAPES
     n_clusters: int | None
+    scale: str | None  # one of model.scaling.KINDS
 
     def same_as(self, other: "Settings") -> bool:
         """Whether every parameter is the same."""
@@ -61,9 +63,18 @@ class Settings:
         return (
             self.width is None
             or self.domain is None
+            or self.scale is not None
             or (isinstance(self.init, str) and self.init != "uniform")
             or (self.learning_rate is None and self.width_learning_rate > 0)
         )
+
+    def scaled(self, scaling: Scaling | None) -> "Settings":
+        """The same with the starting centers and the domain in scaled columns."""
+        if scaling is None:
+            return self
+        init = self.init if isinstance(self.init, str) else scaling.scaled(self.init, np.float64)
+        ends = None if self.domain is None else scaling.scaled(np.array(self.domain), np.float64)
+        return replace(self, init=init, domain=None if ends is None else (ends[0], ends[1]))
 
 
 def checked(
@@ -80,6 +91,7 @@ def checked(
     backend: Any,
     shape: Any = "compact",
     n_clusters: Any = "auto",
+    scale: Any = None,
 ) -> Settings:
     """Settings for samples of `n_features` columns, or a ValueError that says what is wrong."""
     count = whole_number("n_neurons", n_neurons)
@@ -109,6 +121,7 @@ def checked(
         backend=_checked_backend(backend),
         shape=one_of("shape", shape, SHAPES),
         n_clusters=None if _is_auto("n_clusters", n_clusters) else whole_number("n_clusters", n_clusters),
+        scale=_checked_scale(scale, learns_widths),
     )
 
 
@@ -161,6 +174,19 @@ def _is_auto(name: str, value: Any) -> bool:
     if isinstance(value, str) and value != "auto":
         raise ValueError(f"{name} must be a number or 'auto', got {value!r}.")
     return isinstance(value, str)
+
+
+def _checked_scale(value: Any, learns_widths: float) -> str | None:
+    if value is None:
+        return None
+    if not isinstance(value, str) or value not in KINDS:
+        raise ValueError(f"scale must be None or one of {', '.join(map(repr, KINDS))}, got {value!r}.")
+    if learns_widths > 0:
+        raise ValueError(
+            f"scale={value!r} cannot be used if widths are learned (width_learning_rate above 0): the widths "
+            f"of samples are in the units of the data. Leave scale at None, and scale both before."
+        )
+    return value
 
 
 def _checked_every(value: Any, shared: bool) -> int:

@@ -6,10 +6,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gaussian_neurons.clustering.numbering import Clusters, Found
+from gaussian_neurons.clustering.numbering import Clusters, Event, Found
 from gaussian_neurons.learning.neurons import Neurons
 from gaussian_neurons.model.look import Look
 from gaussian_neurons.model.recent import Recent
+from gaussian_neurons.model.scaling import Scaling
 from gaussian_neurons.model.settings import Settings
 
 Array = NDArray[Any]
@@ -40,9 +41,18 @@ class Network:
         return self.layer.neurons
 
     @property
+    def scaling(self) -> Scaling | None:
+        """The columns that its numbers are in; None: the data's."""
+        return self.look.recent.scaling
+
+    @property
     def found(self) -> Found:
         """The clusters where they are now."""
         return self.look.found(self.neurons)
+
+    def undone(self, places: Array) -> Array:
+        """Its places, (..., D), in the units of the data."""
+        return places if self.scaling is None else self.scaling.undone(places)
 
     def with_neurons(self, neurons: Neurons) -> "Network":
         """The same with other neurons."""
@@ -53,6 +63,31 @@ class Network:
         """The same with a look at the neurons as they are now."""
         look = Look(self.neurons, recent, self.low, self.high, self.clusters, self.shared)
         return replace(self, look=look)
+
+    def rescaled(self, recent: Recent) -> "Network":
+        """The same in the scaled columns of `recent`. Given widths stay: they are those of scaled columns."""
+        old, new, neurons = self.scaling, recent.scaling, self.neurons
+        assert old is not None
+        assert new is not None
+
+        def moved(events: tuple[Event, ...]) -> tuple[Event, ...]:
+            return tuple(event._replace(center=old.places_in(new, event.center)) for event in events)
+
+        arrays: dict[str, Any] = {
+            name: old.places_in(new, getattr(neurons, name)) for name in ("centers", "start", "held")
+        }
+        if self.shared:
+            arrays |= {
+                name: old.widths_in(new, getattr(neurons, name)) for name in ("widths", "start_widths")
+            }
+        clusters = self.clusters
+        return replace(
+            self,
+            layer=self.layer._replace(neurons=replace(neurons, **arrays)),
+            low=old.places_in(new, self.low),
+            high=old.places_in(new, self.high),
+            clusters=replace(clusters, noted=moved(clusters.noted), events=moved(clusters.events)),
+        ).with_look(recent)
 
     def exchanged(self, neurons: Neurons, which: NDArray[np.int64], recent: Recent) -> "Network":
         """The same with other neurons; `which` is the old index of each, or -1."""

@@ -5,7 +5,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, Self
 
 from gaussian_neurons.base.interrupts import deferred_interrupts
-from gaussian_neurons.sampling.iterables import Array, Iterated, WrongColumns
+from gaussian_neurons.sampling.iterables import Array, Iterated
 from gaussian_neurons.sampling.stream import Chunk
 
 
@@ -117,7 +117,7 @@ class Resumable(Iterated):
     def _read(self, item: Any) -> tuple[Array, tuple[Any, ...] | None]:
         x, names = super()._read(item)
         if names is not None and not all(isinstance(name, str | int) for name in names):
-            raise WrongColumns(f"its column names must be strings to be kept in a checkpoint, got {names}.")
+            raise ValueError(f"its column names must be strings to be kept in a checkpoint, got {names}.")
         return x, names
 
 

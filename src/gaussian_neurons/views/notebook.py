@@ -158,14 +158,14 @@ def _warn_of_failures(model: Any) -> None:
 
 def _scene(model: Any, state: State) -> Scene:
     network = model._network_of(state)
-    neurons, look = network.neurons, network.look
+    neurons, look, scaling = network.neurons, network.look, network.scaling
     return Scene(
-        neurons.centers,
-        neurons.widths,
+        network.undone(neurons.centers),
+        neurons.widths if scaling is None else scaling.undone_widths(neurons.widths),
         look.diagnosis.learned,
-        state.recent.samples,
-        network.low,
-        network.high,
+        state.recent.raw,
+        network.undone(network.low),
+        network.undone(network.high),
         state.received,
         len(look.found_then.numbers),
     )
