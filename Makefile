@@ -61,6 +61,7 @@ pictures: .venv/ready-dev  ## the pictures of docs/any-data.md
 
 bench-quality: .venv-bench/ready  ## clusters found beside other libraries, while they drift, and an ablation; OPTIONS='--only ours'
 	@.venv-bench/bin/python -m benchmarks.quality $(OPTIONS)
+	@.venv-bench/bin/python -m benchmarks.changes
 
 bench-peers: .venv-peers/ready  ## what a sample costs beside other libraries, turn by turn; OPTIONS=--quick
 	@.venv-peers/bin/python -m benchmarks.peers $(OPTIONS)

@@ -21,6 +21,7 @@ template <class T>
 bool holds(const Py_buffer& buffer) {
     constexpr const char* codes = std::is_same_v<T, float>    ? "f"
                                   : std::is_same_v<T, double> ? "d"
+                                  : std::is_same_v<T, bool>   ? "?"
                                   : std::is_signed_v<T>       ? "bhilq"
                                                               : "BHILQ";
     const char* format = buffer.format;  // NumPy puts a byte order in front if the elements are not aligned

@@ -15,6 +15,7 @@
 #include "arrays.hpp"
 #include "dispatch.hpp"
 #include "merging.hpp"
+#include "relocation.hpp"
 #include "tridiagonal.hpp"
 
 namespace nb = nanobind;
@@ -136,13 +137,15 @@ template <class T>
 Learned learn_shares(const Matrix<T>& centers,      // INOUT  (K, D)
                      const Vector<T>& widths,       // INOUT  (K,)
                      const Vector<double>& totals,  // INOUT  (K,)  sum of the shares so far
+                     const Vector<const bool>& resting,  // IN  (K,)  neurons that do not learn
                      const SampleRows& rows,        // IN     (n, D)
                      Index first,                   // the first row to learn
-                     double rate, double least_width) {
+                     double rate, double least_width, double reach) {
     using clock = std::chrono::steady_clock;
     const Index K = centers.shape[0], D = centers.shape[1];
     require(K >= 1 && D >= 1, "centers must have at least one row and one column");
-    require(widths.shape[0] == K && totals.shape[0] == K, "widths and totals must be (K,) for centers (K, D)");
+    require(widths.shape[0] == K && totals.shape[0] == K && resting.shape[0] == K,
+            "widths, totals and resting must be (K,) for centers (K, D)");
     require(rows.D == D, "samples must have as many columns as centers");
     require(first >= 0 && first <= rows.n, "first must be in [0, n]");
     if (first == rows.n) return {fine, first, 0};
@@ -156,7 +159,8 @@ Learned learn_shares(const Matrix<T>& centers,      // INOUT  (K, D)
         const Index n = std::min(chunk, rows.n - row);
         const auto [samples, bad] = read_rows(rows, row, n, work.at + work_size);
         const Index good = bad.row < 0 ? n : bad.row - row;
-        kernels.learn_shares(K, D, good, rate, least_width, samples, centers.data, widths.data, totals.data, work.at);
+        kernels.learn_shares(K, D, good, rate, least_width, reach, samples, resting.data, centers.data, widths.data,
+                             totals.data, work.at);
         row += good;
         if (bad.row >= 0) return {bad_value, bad.row, bad.column};
         if (row == rows.n || clock::now() >= deadline) return {fine, row, 0};
@@ -166,7 +170,8 @@ Learned learn_shares(const Matrix<T>& centers,      // INOUT  (K, D)
 template <class T>
 void bind_learning(nb::module_& m) {
     m.def("learn_shares", &learn_shares<T>, nb::arg("centers"), nb::arg("widths"), nb::arg("totals"),
-          nb::arg("samples"), nb::arg("first"), nb::arg("rate"), nb::arg("least_width"));
+          nb::arg("resting"), nb::arg("samples"), nb::arg("first"), nb::arg("rate"),
+          nb::arg("least_width"), nb::arg("reach"));
     m.def("learn", &learn<T>, nb::arg("centers"), nb::arg("widths"), nb::arg("samples"),
           nb::arg("sample_widths").none(), nb::arg("first"), nb::arg("seen"), nb::arg("learning_rate"),
           nb::arg("inhibition"), nb::arg("width_learning_rate"), nb::arg("repulsion_every"),
@@ -264,17 +269,46 @@ void bind_measuring(nb::module_& m) {
 
 // ---- groups -----------------------------------------------------------------------------------------
 
-std::tuple<std::vector<int64_t>, std::vector<int64_t>, std::vector<double>> merge_gaussians(
+std::tuple<std::vector<int64_t>, std::vector<int64_t>, std::vector<double>, double> merge_gaussians(
     const Matrix<const double>& centers, const Vector<const double>& variances,
-    const Vector<const double>& counts, double directions) {
+    const Vector<const double>& counts, double directions, const Vector<const int64_t>& groups) {
     const Index k = centers.shape[0], D = centers.shape[1];
     require(k >= 1 && D >= 1, "centers must have at least one row and one column");
-    require(variances.shape[0] == k && counts.shape[0] == k, "variances and counts must be (k,)");
+    require(variances.shape[0] == k && counts.shape[0] == k && groups.shape[0] == k,
+            "variances, counts and groups must be (k,)");
+    for (Index i = 0; i < k; ++i) require(groups.data[i] >= 0 && groups.data[i] < k, "groups must be in [0, k)");
     for (Index i = 0; i < k; ++i)
         require(variances.data[i] > 0 && counts.data[i] > 0, "variances and counts must be positive");
     nb::gil_scoped_release released;
-    Merges found = Merging(k, D, centers.data, variances.data, counts.data, directions).run();
-    return {found.first, found.second, found.cost};
+    Merging merging(k, D, centers.data, variances.data, counts.data, directions);
+    const double cost = merging.cost_of(groups.data);
+    Merges found = merging.run();
+    return {found.first, found.second, found.cost, cost};
+}
+
+// Move neurons to where samples need them. Only neurons of one group are merged, and those that rest are not split.
+// `origins`: the old index of each neuron, or -1 if it is at another place.
+void relocate(const Matrix<double>& centers,           // INOUT  (K, D)
+              const Vector<double>& widths,            // INOUT  (K,)
+              const Vector<double>& counts,            // INOUT  (K,)  samples that each represents
+              const Vector<const int64_t>& groups,     // IN     (K,)
+              const Vector<const bool>& resting,       // IN     (K,)
+              const Matrix<const double>& rows,        // IN     (n, D)
+              const Vector<const int64_t>& winners,    // IN     (n,)  the neuron of each row, or -1
+              const Vector<const double>& background,  // IN     (n,)  minus the log-density of rows without a neuron
+              double margin,
+              const Vector<int64_t>& origins) {  // OUT    (K,)
+    const Index K = centers.shape[0], D = centers.shape[1], n = rows.shape[0];
+    require(K >= 1 && D >= 1 && rows.shape[1] == D, "centers and rows must have the same columns");
+    for (Index length : {widths.shape[0], counts.shape[0], groups.shape[0], resting.shape[0], origins.shape[0]})
+        require(length == K, "widths, counts, groups, resting and origins must be (K,)");
+    require(winners.shape[0] == n && background.shape[0] == n, "winners and background must be (n,)");
+    for (Index i = 0; i < K; ++i) require(widths.data[i] > 0 && counts.data[i] >= 0, "widths must be positive");
+    for (Index t = 0; t < n; ++t) require(winners.data[t] >= -1 && winners.data[t] < K, "winners must be in [-1, K)");
+    nb::gil_scoped_release released;
+    Relocation(K, D, n, rows.data, winners.data, background.data, groups.data, resting.data, centers.data,
+               widths.data, counts.data, origins.data)
+        .run(margin);
 }
 
 // ---- eigenvalues ------------------------------------------------------------------------------------
@@ -384,7 +418,10 @@ NB_MODULE(_core, m) {
     bind_measuring<float>(m);
     bind_measuring<double>(m);
     m.def("merge_gaussians", &merge_gaussians, nb::arg("centers"), nb::arg("variances"), nb::arg("counts"),
-          nb::arg("directions"));
+          nb::arg("directions"), nb::arg("groups"));
+    m.def("relocate", &relocate, nb::arg("centers"), nb::arg("widths"), nb::arg("counts"), nb::arg("groups"),
+          nb::arg("resting"), nb::arg("rows"), nb::arg("winners"), nb::arg("background"), nb::arg("margin"),
+          nb::arg("origins"));
     m.def("tridiagonal", &reduce_to_tridiagonal, nb::arg("matrix"), nb::arg("diagonal"), nb::arg("off_diagonal"));
     bind_samplers(m);
     m.def("available", &available);

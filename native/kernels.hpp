@@ -60,11 +60,13 @@ struct Kernels {
     // Neurons that share n samples; `work` has shares_workspace() numbers, aligned as above.
     Index (*shares_workspace)(Index K, Index D);
     void (*learn_shares)(Index K, Index D, Index n, double rate, double least_width,
-                         const T* samples,  // IN     (n, D)
-                         T* centers,        // INOUT  (K, D)
-                         T* widths,         // INOUT  (K,)
-                         double* totals,    // INOUT  (K,)  sum of the shares
-                         T* work);          // SCRATCH
+                         double reach,         // largest |x - mu|^2 / sigma of a winner from which neurons learn
+                         const T* samples,     // IN     (n, D)
+                         const bool* resting,  // IN     (K,)  neurons that keep their center and width
+                         T* centers,           // INOUT  (K, D)
+                         T* widths,            // INOUT  (K,)
+                         double* totals,       // INOUT  (K,)  sum of the shares
+                         T* work);             // SCRATCH
 
     // |x - mu_i|^2 for n samples and K centers; `work` as above, with measure_workspace() numbers.
     Index (*measure_workspace)(Index K, Index D, Index n);

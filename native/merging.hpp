@@ -68,6 +68,19 @@ class Merging {
             for (Index j = 0; j < i; ++j) renew_cost(j, i);
     }
 
+    // What these groups, (k,) numbers in [0, k), lose of the log-evidence of all Gaussians by themselves.
+    double cost_of(const int64_t* groups) {
+        std::vector<std::vector<Index>> given(k);
+        double cost = 0;
+        for (Index i = 0; i < k; ++i) given[groups[i]].push_back(i), cost += value[i];
+        for (const auto& group : given) {
+            double samples = 0;
+            for (Index i : group) samples += counts[i];
+            if (!group.empty()) cost -= evidence(samples, log_volume(group));
+        }
+        return cost;
+    }
+
     // Merge the pair that costs least until one group is left.
     Merges run() {
         Merges found;

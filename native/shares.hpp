@@ -21,9 +21,9 @@ Index shares_workspace(Index K, Index D) {
 }
 
 template <class S>
-void learn_shares(Index K, Index D, Index n, double rate, double least_width, const typename S::number* samples,
-                  typename S::number* centers, typename S::number* widths, double* totals,
-                  typename S::number* work) {
+void learn_shares(Index K, Index D, Index n, double rate, double least_width, double reach,
+                  const typename S::number* samples, const bool* resting, typename S::number* centers,
+                  typename S::number* widths, double* totals, typename S::number* work) {
     using T = typename S::number;
     constexpr Index L = S::lanes;
     const Index lanes = shares_lanes<S>(K);
@@ -56,6 +56,9 @@ void learn_shares(Index K, Index D, Index n, double rate, double least_width, co
         T most = best[0];
         for (Index l = 1; l < L; ++l) most = best[l] > most ? best[l] : most;
         if (!(most > -__builtin_inf())) continue;  // squared distances overflow: out of reach of all neurons
+        Index winner = 0;
+        while (winner < K - 1 && share[winner] != most) ++winner;
+        if (double(distance[winner] * inverse[winner]) > reach) continue;
         typename S::vector sums = {};
         for (Index lane = 0; lane < lanes; lane += L) {
             const auto relative = exp_of_negative<S>(load<S>(share + lane) - most);
@@ -66,7 +69,7 @@ void learn_shares(Index K, Index D, Index n, double rate, double least_width, co
         for (Index l = 0; l < L; ++l) total += sums[l];
         const T least = T(least_share) * total;
         for (Index i = 0; i < K; ++i) {
-            if (share[i] < least || !(distance[i] < farthest)) continue;
+            if (share[i] < least || resting[i] || !(distance[i] < farthest)) continue;
             const double part = double(share[i]) / double(total);
             totals[i] += part;
             const double own_rate = 1 / (1 + totals[i]);

@@ -263,7 +263,7 @@ def test_weights_reach_a_model_in_a_pipeline():
     X, labels = blobs()
     pipeline = make_pipeline(StandardScaler(), GaussianNeurons(12, random_state=0))
     found = pipeline.fit_predict(X, gaussianneurons__sample_weight=1.0 * (labels < 2))
-    assert len(set(found[labels < 2])) == pipeline[-1].n_clusters_ == 2
+    assert len(set(found[labels < 2]) - {-1}) == pipeline[-1].n_clusters_ == 2
 
 
 @pytest.mark.parametrize(
@@ -388,7 +388,8 @@ def test_a_grid_search_finds_the_clusters(given, grid):
     worst = clone(model).set_params(
         **search.cv_results_["params"][search.cv_results_["mean_test_score"].argmin()]
     )
-    assert adjusted_rand_score(labels, worst.fit(X).predict(X)) < 0.98
+    if "learning_rate" not in grid:  # merging finds clear clusters from a poor start too
+        assert adjusted_rand_score(labels, worst.fit(X).predict(X)) < 0.98
 
 
 # ---- copies --------------------------------------------------------------------

@@ -22,11 +22,25 @@ def learn_shares(
     centers: NDArray[Any],
     widths: NDArray[Any],
     totals: NDArray[np.float64],
+    resting: NDArray[np.bool_],
     samples: NDArray[Any],
     first: int,
     rate: float,
     least_width: float,
+    reach: float,
 ) -> tuple[int, int, int]: ...
+def relocate(
+    centers: NDArray[np.float64],
+    widths: NDArray[np.float64],
+    counts: NDArray[np.float64],
+    groups: NDArray[np.int64],
+    resting: NDArray[np.bool_],
+    rows: NDArray[np.float64],
+    winners: NDArray[np.int64],
+    background: NDArray[np.float64],
+    margin: float,
+    origins: NDArray[np.int64],
+) -> None: ...
 def squared_distances(samples: NDArray[Any], centers: NDArray[Any], out: NDArray[Any]) -> tuple[int, int]: ...
 def quadratic_forms(
     samples: NDArray[Any], centers: NDArray[Any], covariances: NDArray[Any], out: NDArray[Any]
@@ -43,7 +57,8 @@ def merge_gaussians(
     variances: NDArray[np.float64],
     counts: NDArray[np.float64],
     directions: float,
-) -> tuple[list[int], list[int], list[float]]: ...
+    groups: NDArray[np.int64],
+) -> tuple[list[int], list[int], list[float], float]: ...
 def tridiagonal(
     matrix: NDArray[np.float64], diagonal: NDArray[np.float64], off_diagonal: NDArray[np.float64]
 ) -> None: ...

@@ -37,9 +37,6 @@ from gaussian_neurons.views import notebook, observers
 
 Array = NDArray[Any]
 
-BEYOND = (
-    2.0  # automatic width: a row belongs to no cluster if its log-response is below this times a rare one
-)
 LEAST_SCORE = float(np.log(1e-3))  # given width: a row belongs to no cluster if all log-responses are below
 LEAST_DRAWS = 100_000  # samples that fit presents at least, with a given width ...
 LEAST_DRAWS_OF_SHARES = 20_000  # ... and with an automatic one, whose neurons start spread over the data
@@ -121,6 +118,9 @@ class GaussianNeurons(
     n_clusters : int or "auto", default="auto"
         With an automatic width, how many clusters there are, if you know. With a given one, `shape` and
         `n_clusters` have no effect: each learned neuron is a cluster.
+    memory : int or None, default=None
+        With an automatic width, after how many samples a cluster that is no longer seen is forgotten. None:
+        never, as long as nothing takes its place.
     scale : None, "columns" or "robust", default=None
         What neurons see of a column: the numbers as they are, or less its location and divided by its scale.
         "columns": the mean and the standard deviation. "robust": the median and the median distance from it,
@@ -139,7 +139,8 @@ class GaussianNeurons(
     cluster_numbers_ : (n_clusters_,), their numbers, which they keep; 0 to n_clusters_ - 1 after `fit`
     cluster_centers_ : (n_clusters_, n_features), their centers
     neuron_clusters_ : (n_neurons,), the number of each neuron's cluster, -1 if it has none
-    events_ : the last 1000 events, each (samples seen, "born", "moved" or "retired", number, center)
+    events_ : the last 1000 events, each (samples seen, kind, number, center, share of the recent samples);
+        the kinds are "born", "moved", "absent", "returned" and "retired"
     cluster_tree_ : with an automatic width: how neurons are merged into clusters, a matrix that
         scipy.cluster.hierarchy.dendrogram draws
     cluster_counts_ : with an automatic width: the score of each number of clusters, as a dictionary
@@ -160,9 +161,9 @@ class GaussianNeurons(
     1000 samples old, and at most a tenth of the stream; `fit` ends with one. `centers_` and `widths_` are
     always current. With a given width a look counts the neurons that the last 1000 samples hold, and those
     that many samples held before and that have not left their place; a cluster is where its neuron is. With
-    an automatic width, which neurons form which cluster is decided every 3000 samples, more often at first; a
+    an automatic width, which neurons form which cluster is decided every 1000 samples, more often at first; a
     cluster is at the mean of those of the last 1000 samples that its neurons won at the look, and a cluster
-    without such samples is retired.
+    without such samples rests (`memory`).
 
     `inhibition`, the rates and `repulsion_every` are read at every call and can be changed in the middle of
     a stream; `n_neurons`, `width`, `init`, `domain` and `scale` describe the start of a model.
@@ -212,6 +213,7 @@ class GaussianNeurons(
         shape: Any = "compact",
         n_clusters: Any = "auto",
         scale: Any = None,
+        memory: Any = None,
     ) -> None:
         self.n_neurons = n_neurons
         self.covariance_type = covariance_type
@@ -228,6 +230,7 @@ class GaussianNeurons(
         self.shape = shape
         self.n_clusters = n_clusters
         self.scale = scale
+        self.memory = memory
 
     _state: State | None = None  # everything that was learned; replaced as a whole
 
@@ -403,8 +406,7 @@ class GaussianNeurons(
 
         That is the cluster of the neuron that responds most or, with an automatic width, has the largest
         share. A row belongs to none if no learned neuron responds: with a given width, with at least 0.001;
-        with an automatic one, as if the squared distance were at most twice that of all but 1 % of the last
-        samples.
+        with an automatic one, as to all but 0.1 % of the samples like the recent ones (`is_novel`).
 
         Parameters
         ----------
@@ -479,10 +481,13 @@ class GaussianNeurons(
         >>> search.fit(X).best_params_
         {'n_neurons': 3}
         """
-        network, x = self._asked(X)
+        state = self._fitted_state
+        network = self._network_of(state)
+        recent = network.look.recent if state.network is None else state.recent
+        x = recent.scaled(self._more_rows(X, state))
         which = slice(None) if network.shared else network.look.learned
         chosen = network.neurons.centers[which], network.neurons.widths[which]
-        found = mixture_of(*chosen, network.look.recent.samples, network.shared)
+        found = mixture_of(*chosen, recent.samples, network.shared)
         unit = 0.0 if network.scaling is None else float(np.log(network.scaling.scale).sum())
         return mean_log_density(x, found) - unit  # a density in the units of the data
 
@@ -909,6 +914,7 @@ class GaussianNeurons(
             self.shape,
             self.n_clusters,
             self.scale,
+            self.memory,
         )
         if not isinstance(self.backend, str):  # the cache would keep a function alive
             return checked(n_features, *given)
@@ -978,6 +984,6 @@ def _predicted(network: Network, x: Array) -> NDArray[np.int64]:
     winner, scores = responses.strongest(x, *chosen, network.shared)
     if not len(learned):
         return winner  # -1
-    least = BEYOND * look.rare_score if network.shared else LEAST_SCORE
+    least = look.novel_score if network.shared else LEAST_SCORE
     found: NDArray[np.int64] = np.where(scores < least, -1, look.clusters.number[learned][winner])
     return found

@@ -70,6 +70,8 @@ class RiverGaussianNeurons(base.Clusterer):
     scale
         "columns" divides each feature by its standard deviation, "robust" by one that outliers do not change;
         both follow the stream. None uses the numbers as they are. Widths are then in scaled features.
+    memory
+        With an automatic width, after how many samples a cluster that is not seen is forgotten; None: never.
 
     Examples
     --------
@@ -99,6 +101,7 @@ class RiverGaussianNeurons(base.Clusterer):
         covariance_type: str = "spherical",
         shape: str = "compact",
         scale: str | None = None,
+        memory: int | None = None,
     ) -> None:
         self.n_neurons = n_neurons
         self.width = width
@@ -111,6 +114,7 @@ class RiverGaussianNeurons(base.Clusterer):
         self.covariance_type = covariance_type
         self.shape = shape
         self.scale = scale
+        self.memory = memory
         self._features: list[Hashable] | None = None  # in order, after the first sample
         self._model: GaussianNeurons | None = None
         self._waiting: list[list[float]] = []  # samples that are not yet learned

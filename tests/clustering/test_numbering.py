@@ -21,7 +21,8 @@ def shifted(neurons: Neurons, which: slice, by: float) -> Neurons:
 
 
 def reported(clusters: Clusters, neurons: Neurons, recent) -> Clusters:
-    return clusters.reported(clusters.found(neurons), neurons.seen, recent)
+    share = np.full(len(neurons), 1 / len(neurons))
+    return clusters.reported(clusters.found(neurons), neurons, share, recent)
 
 
 def after(clusters: Clusters, group, share=None) -> Clusters:
@@ -149,6 +150,7 @@ def test_each_birth_move_and_retirement_is_one_event(three):
     np.testing.assert_array_equal([event.center for event in first.events], LINE[::2])
     assert facts_of(reported(first, line(2000), recent)) == facts_of(first)
     moved = shifted(line(3000), slice(2, 4), 5.0)
+    recent = np.repeat(moved.centers[:4], 10, axis=0)
     second = reported(after(first, [0, 0, 1, 1, -1, -1]), moved, recent)
     assert facts_of(second)[3:] == [(3000, "retired", 2), (3000, "moved", 1)]
     assert second.events[-2].center.tolist() == [20.0]
@@ -159,13 +161,13 @@ def test_each_birth_move_and_retirement_is_one_event(three):
 
 def test_a_move_is_an_event_if_it_is_farther_than_samples_scatter(three):
     """Measured from the last event: many small moves are one event."""
-    recent = np.concatenate([LINE[::2] - 2.0, LINE[::2] + 2.0])  # they scatter by 2
-    clusters = reported(three, line(), recent)
+    around = np.array([[-2.0], [2.0]])  # they scatter by 2
+    clusters = reported(three, line(), np.concatenate(LINE[::2] + around[:, None]))
     slow = line(2000)
     events = []
     for _ in range(5):
         slow = shifted(slow, slice(0, 2), 0.9)
-        clusters = reported(clusters, slow, recent)
+        clusters = reported(clusters, slow, np.concatenate(slow.centers[::2] + around[:, None]))
         events.append(len(clusters.events) - 3)
     assert events == [0, 0, 1, 1, 1]
     assert clusters.events[-1].kind == "moved"

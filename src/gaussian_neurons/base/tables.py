@@ -14,6 +14,7 @@ from gaussian_neurons.base.memory_maps import require_whole
 Array = NDArray[Any]
 Masked = np.ma.MaskedArray
 Names = tuple[Any, ...]
+REFUSALS = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)  # of a library
 
 SHOWN = 5  # columns in a message
 CHARACTERS = 60  # of a value in a message
@@ -85,7 +86,7 @@ def converted(X: Any, known: Names | None = None, name: str = "X") -> tuple[Arra
         require_whole(X)
     try:
         x = _array_of(X)
-    except Exception as error:  # a row of an unknown library may raise any error
+    except REFUSALS as error:
         raise _ragged(X, error) from None
     if x.dtype.names is not None:
         raise ValueError(

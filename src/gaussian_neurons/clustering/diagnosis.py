@@ -68,7 +68,7 @@ def diagnose(neurons: Neurons, recent: Array, low: Array, high: Array, shared: b
     often = neurons.won >= np.maximum(MANY, _least_share(neurons) * neurons.looked)
     remembered = often & _is_where_it_was_held(neurons)
     grown_up = (neurons.born == 0) | (neurons.seen - neurons.born >= GROWN_UP)
-    held_now = won.hold(least_share(neurons, recent))
+    held_now = won.hold(least_share(neurons, len(recent)))
     return Diagnosis(
         domain_distance=domain_distance(neurons.centers, low, high),
         cosine=cosine(neurons.centers, neurons.start),
@@ -84,7 +84,7 @@ def diagnose(neurons: Neurons, recent: Array, low: Array, high: Array, shared: b
 def remember(neurons: Neurons, recent: Array) -> Neurons:
     """The neurons after a review: where samples hold them, and how many they won since they came there."""
     won = _won(neurons, recent)
-    holds = (won.twin_of < 0) & won.hold(least_share(neurons, recent))
+    holds = (won.twin_of < 0) & won.hold(least_share(neurons, len(recent)))
     stayed = _is_where_it_was_held(neurons)
     wins = np.rint(won.share * len(recent)).astype(np.int64)
     held = np.where(holds[:, None], neurons.centers, np.where(stayed[:, None], neurons.held, np.nan))
@@ -106,9 +106,9 @@ def _least_share(neurons: Neurons) -> float:
     return min(SHARE, SHARE_OF_EQUAL / len(neurons))
 
 
-def least_share(neurons: Neurons, recent: Array) -> float:
-    """The least share of recent samples that holds a neuron: two samples, of three or more."""
-    return max(_least_share(neurons), 1.5 / max(len(recent), 3))
+def least_share(neurons: Neurons, recent: int) -> float:
+    """The least share of so many recent samples that holds a neuron: two samples, of three or more."""
+    return max(_least_share(neurons), 1.5 / max(recent, 3))
 
 
 def domain_distance(centers: Array, low: Array, high: Array) -> Array:

@@ -1,4 +1,4 @@
-"""The neurons as a mixture of Gaussians, and the density of rows under it [25]."""
+"""The neurons as a mixture of Gaussians, and the density of rows under it [26]."""
 
 from typing import Any, NamedTuple
 

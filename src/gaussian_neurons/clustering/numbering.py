@@ -15,7 +15,7 @@ Array = NDArray[Any]
 Labels = NDArray[np.int64]
 
 EVENTS = 1000  # events that are kept
-KINDS = ("born", "moved", "retired")
+KINDS = ("born", "moved", "absent", "returned", "retired")
 SAME = 0.5  # least part of the old or the new cluster that both share if they are the same
 OUTLIER = 10.0  # a row beyond this many times the median squared distance does not count in a center
 BARELY = 1e-9  # weight of a remembered neuron that wins no recent samples
@@ -28,6 +28,7 @@ class Event(NamedTuple):
     kind: str  # one of KINDS
     cluster: int  # its number
     center: Array  # (D,) at that time
+    share: float = 0.0  # part of the recent samples that it won
 
     def __repr__(self) -> str:
         place = np.array2string(self.center, precision=3, separator=", ", threshold=4, edgeitems=2)
@@ -48,8 +49,9 @@ class Clusters:
 
     number: Labels  # (K,) the cluster of each neuron, -1 for none
     given: int = 0  # numbers given so far
-    noted: tuple[Event, ...] = ()  # the last "born" or "moved" event of each present cluster
+    noted: tuple[Event, ...] = ()  # the last event of each present cluster
     events: tuple[Event, ...] = ()  # the last events
+    group: Labels | None = None  # (K,) of an automatic width, noise included: known to the next review
 
     @classmethod
     def none(cls, neurons: int) -> "Clusters":
@@ -60,13 +62,18 @@ class Clusters:
         """The clusters, each at the center of its first neuron.
 
         With recent samples, of which neurons have shares, a cluster is at the mean of the samples that its
-        neurons win: it can have several neurons.
+        neurons win: it can have several neurons. A cluster that rests is at the mean of its neurons.
         """
         numbers, first = self.first_neurons()
         centers = neurons.centers[first]
         if recent is not None and len(recent) and len(numbers):
             label, log_response = _won_by(neurons, self.number, recent)
             for index, number in enumerate(numbers):
+                if neurons.resting[first[index]]:
+                    own = self.number == number
+                    part = np.maximum(neurons.won[own], 1) / np.maximum(neurons.won[own], 1).sum()
+                    centers[index] = np.einsum("i,id->d", part, neurons.centers[own].astype(np.float64))
+                    continue
                 mine = np.flatnonzero(label == number)
                 if len(mine):
                     near = log_response[mine] >= OUTLIER * np.median(log_response[mine])
@@ -80,17 +87,20 @@ class Clusters:
 
     def of_neurons(self, which: Labels) -> "Clusters":
         """The clusters of other neurons; `which` is the old index of each neuron, or -1."""
-        return replace(self, number=np.append(self.number, -1)[which])
+        group = None if self.group is None else np.append(self.group, -1)[which]
+        return replace(self, number=np.append(self.number, -1)[which], group=group)
 
-    def renewed(self, group: Labels, share: Array) -> "Clusters":
+    def renewed(self, group: Labels, share: Array, resting: NDArray[np.bool_] | None = None) -> "Clusters":
         """Other groups of neurons, which keep the numbers of the clusters that they overlap most.
 
         Parameters
         ----------
         group : (K,) of each neuron, -1 for none
         share : (K,) of the recent samples that each wins
+        resting : (K,) neurons that keep their number
         """
-        old, counts = self.number, np.maximum(share, BARELY)
+        rest = np.zeros(len(group), bool) if resting is None else resting
+        old, counts = np.where(rest, -1, self.number), np.maximum(share, BARELY)
         both = (old >= 0) & (group >= 0)
         numbers, rows = np.unique(old[both], return_inverse=True)
         groups = np.unique(group[group >= 0])
@@ -107,36 +117,60 @@ class Clusters:
         numbered[fresh] = self.given + np.arange(fresh.sum())
         number = np.full(len(group), -1)
         number[group >= 0] = numbered[np.searchsorted(groups, group[group >= 0])]
-        return replace(self, number=number, given=self.given + int(fresh.sum()))
+        return replace(self, number=np.where(rest, self.number, number), given=self.given + int(fresh.sum()))
 
     def returned(self, found: Found, recent: Array) -> "Clusters":
         """The same with the old number for a new cluster that is at the place of a retired one."""
         known = {event.cluster for event in self.noted}
         gone = {event.cluster: event for event in self.events if event.cluster not in known}
         far, number = _scatter(found, recent), self.number.copy()
-        for fresh, center in zip(found.numbers.tolist(), found.centers, strict=True):
+        for fresh, center, scatter in zip(found.numbers.tolist(), found.centers, far, strict=True):
             if fresh in known or not gone:
                 continue
             nearest = min(gone.values(), key=lambda event: ((event.center - center) ** 2).sum())
-            if ((nearest.center - center) ** 2).sum() <= far:
+            if ((nearest.center - center) ** 2).sum() <= scatter:
                 number[number == fresh] = gone.pop(nearest.cluster).cluster
         return replace(self, number=number)
 
-    def reported(self, found: Found, seen: int, recent: Array) -> "Clusters":
-        """The same with the events since the last report: clusters that are new, gone, or elsewhere."""
-        far = _scatter(found, recent)
+    def reported(self, found: Found, neurons: Neurons, share: Array, recent: Array) -> "Clusters":
+        """The same with the events since the last report: clusters that are new, gone, or elsewhere.
+
+        Parameters
+        ----------
+        found : the clusters now
+        neurons : Neurons
+        share : (K,) of the recent samples that each wins
+        recent : (n, D)
+        """
+        far, seen = _scatter(found, recent), neurons.seen
         last = {event.cluster: event for event in self.noted}
         noted, events = [], []
-        for number, center in zip(found.numbers.tolist(), found.centers.copy(), strict=True):
+        places = found.centers.copy()
+        for number, center, scatter in zip(found.numbers.tolist(), places, far, strict=True):
+            own = self.number == number
             was = last.pop(number, None)
-            moved = was is not None and ((center - was.center) ** 2).sum() > far
-            if was is None or moved:
+            kind = _change(was, center, scatter, int(neurons.rests[own].max()), seen)
+            if was is None or kind:
                 center.flags.writeable = False
-                was = Event(seen, "moved" if moved else "born", number, center)
+                was = Event(seen, kind, number, center, float(share[own].sum()))
                 events.append(was)
             noted.append(was)
         retired = [Event(seen, "retired", number, was.center) for number, was in last.items()]
         return replace(self, noted=tuple(noted), events=(*self.events, *retired, *events)[-EVENTS:])
+
+
+def _change(was: Event | None, center: Array, far: float, rests: int, seen: int) -> str:
+    """What has happened to a cluster since its last event, "" for nothing.
+
+    A cluster that comes to rest is reported at the next review, if it still rests.
+    """
+    if was is None:
+        return "born"
+    if rests >= 0:
+        return "absent" if rests < seen and was.kind != "absent" else ""
+    if was.kind == "absent":
+        return "returned"
+    return "moved" if ((center - was.center) ** 2).sum() > far else ""
 
 
 def _won_by(neurons: Neurons, group: Labels, rows: Array) -> tuple[Labels, Array]:
@@ -146,11 +180,21 @@ def _won_by(neurons: Neurons, group: Labels, rows: Array) -> tuple[Labels, Array
     return np.append(group[belongs], -1)[winner], log_response
 
 
-def _scatter(found: Found, recent: Array) -> float:
-    """Mean squared distance of samples from the nearest cluster center, without outliers: a move is more."""
+def _scatter(found: Found, recent: Array) -> Array:
+    """Mean squared distance of the samples of each cluster from its center, (n,): a move is more.
+
+    The samples of a cluster are those nearest to its center; a cluster without any has the mean of all.
+    """
     if not len(found.numbers) or not len(recent):
-        return np.inf
+        return np.full(len(found.numbers), np.inf)
     unit = np.ones(len(found.numbers), found.centers.dtype)
     with np.errstate(over="ignore"):
-        squared = -strongest(recent, found.centers, unit)[1].astype(np.float64)
-    return float(squared[squared <= OUTLIER * np.median(squared)].mean())
+        nearest, logs = strongest(recent, found.centers, unit)
+    squared = -logs.astype(np.float64)
+    found_far = [_mean_without_outliers(squared[nearest == k]) for k in range(len(unit))]
+    return np.where(np.isnan(found_far), _mean_without_outliers(squared), found_far)
+
+
+def _mean_without_outliers(squared: Array) -> float:
+    """The mean of squared distances; NaN without any."""
+    return float(squared[squared <= OUTLIER * np.median(squared)].mean()) if len(squared) else np.nan

@@ -3,7 +3,7 @@
 docs/any-data.md has the reasons and the measurements.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ LEAST_PART = 0.04  # ... and a cluster has at least this part of the samples, or
 SMALLEST = 0.01  # least part of the samples of a cluster, or half of 1/K if K > 50
 REPRESENTED = 100  # samples that a neuron represents; at the rate r it averages over about 2 / r
 AXES = 4.0  # directions that count for the parameters of a cluster, for each axis of the centers
+DECISIVE = 100.0  # nats that other groups of neurons must gain before they replace the known ones
 TINY = 1e-12  # the least overlap of two neurons
 
 
@@ -37,6 +38,7 @@ class Tree:
     cuts: Labels  # (m,) edges in the order in which they are removed: the first n - 1 give n clusters
     scores: Array  # (m + 1,) of 1, 2, ..., m + 1 clusters: the larger, the better
     compact: bool  # groups are Gaussians, or of any shape
+    chosen: Labels  # (k,) the groups to use: the best, or those known before if they are nearly as good
 
     @property
     def best(self) -> int:
@@ -96,40 +98,64 @@ def within_range(rows: Array) -> NDArray[np.bool_]:
     return near
 
 
-def tree_of(neurons: Neurons, recent: Array, shape: str) -> Tree | None:
-    """The tree of the neurons that win recent samples; None if there are no samples.
+def evident_rows(recent: Array, neurons: int) -> Array:
+    """The recent samples that count as evidence: distinct, and not so far away that numbers overflow."""
+    return distinct_rows(recent[within_range(recent)], neurons)
+
+
+def tree_of(neurons: Neurons, recent: Array, shape: str, known: Labels | None = None) -> Tree | None:
+    """The tree of the neurons that win recent samples and do not rest; None if there are no such samples.
 
     Parameters
     ----------
     neurons : Neurons that share samples
     recent : (n, D)
     shape : one of SHAPES
+    known : (K,), the group of each neuron at the last review, -1 for none
     """
-    rows = distinct_rows(recent[within_range(recent)], len(neurons))
-    if not len(rows):
-        return None
+    rows = evident_rows(recent, len(neurons))
     winner = strongest(rows, neurons.centers, neurons.widths, shared=True)[0]
-    used, counts = np.unique(winner, return_counts=True)
+    used, counts = np.unique(winner[~neurons.resting[winner]], return_counts=True)
+    if not len(used):
+        return None
     evidence = len(rows)
     if evidence == len(recent):  # no row repeats: neurons represent more samples than these
         evidence = max(evidence, min(neurons.seen, REPRESENTED * len(neurons)))
-    compact = _compact(neurons, used, counts * (evidence / len(rows)))
+    compact = _compact(neurons, used, counts * (evidence / len(rows)), known)
     if shape == "compact" or len(used) < 3 or compact.best == 1:
         return compact
     return _any(neurons, used, counts, rows)
 
 
-def _compact(neurons: Neurons, used: Labels, counts: Array) -> Tree:
+def _compact(neurons: Neurons, used: Labels, counts: Array, known: Labels | None) -> Tree:
     """Merge the two Gaussians whose union loses least of the log-evidence, again and again [24]."""
+    before = _attached(neurons, used, known)
     centers = neurons.centers[used].astype(np.float64)
     variances = neurons.widths[used].astype(np.float64) / 2
     directions = _directions(centers, counts)
-    first, second, costs = _core.merge_gaussians(centers, variances, counts, directions)
+    first, second, costs, cost = _core.merge_gaussians(centers, variances, counts, directions, before)
     edges = np.array([first, second], np.int64).T.reshape(-1, 2)
-    heights = np.array(costs)
-    return Tree(
-        used, edges, heights, np.arange(len(edges))[::-1], np.append(0.0, np.cumsum(heights[::-1])), True
-    )
+    heights, cuts = np.array(costs), np.arange(len(edges))[::-1]
+    scores = np.append(0.0, np.cumsum(heights[::-1]))
+    tree = Tree(used, edges, heights, cuts, scores, True, before)
+    if known is not None and scores.max() - (heights.sum() - cost) <= DECISIVE:
+        return tree
+    return replace(tree, chosen=tree.groups(tree.best))
+
+
+def _attached(neurons: Neurons, used: Labels, known: Labels | None) -> Labels:
+    """The known groups of the used neurons, from 0; a neuron without one has that of the nearest with one."""
+    group = np.full(len(used), -1) if known is None else known[used].copy()
+    new = group < 0
+    if new.all():
+        return np.zeros(len(used), np.int64)
+    with_group, widths = used[~new], neurons.widths
+    near = strongest(
+        neurons.centers[used[new]], neurons.centers[with_group], widths[with_group], shared=True
+    )[0]
+    group[new] = group[~new][near]
+    found: Labels = np.unique(group, return_inverse=True)[1]
+    return found
 
 
 def _directions(centers: Array, counts: Array) -> float:
@@ -168,7 +194,8 @@ def _any(neurons: Neurons, used: Labels, counts: Labels, rows: Array) -> Tree:
     gaps = heights[cuts] - np.append(heights[cuts[1:]], 0.0)
     if len(gaps) > 1 and heights[cuts[-1]] < -np.log(TINY):
         gaps[-1] = 0.0  # below it there is no other to compare with; but groups without any overlap are apart
-    return Tree(used, edges, heights, cuts, np.append(0.0, gaps), False)
+    tree = Tree(used, edges, heights, cuts, np.append(0.0, gaps), False, np.zeros(len(used), np.int64))
+    return replace(tree, chosen=tree.groups(tree.best))
 
 
 def _overlaps(neurons: Neurons, used: Labels, rows: Array) -> Array:
@@ -203,22 +230,36 @@ def _spanning_tree(distances: Array) -> tuple[Labels, Array]:
     return edges[order], heights[order]
 
 
-def groups_of(tree: Tree, neurons: Neurons, recent: Array, count: int | None) -> Labels:
-    """The group of each neuron, (K,), -1 for none; `count` groups, or the best number without noise."""
+def groups_of(tree: Tree, neurons: Neurons, count: int | None) -> Labels:
+    """The group of each neuron, (K,), -1 for none: those chosen, or `count` groups."""
     group = np.full(len(neurons), -1)
-    found = tree.groups(tree.best if count is None else count)
-    group[tree.used] = found
-    if count is not None:
-        return group
+    group[tree.used] = tree.chosen if count is None else tree.groups(count)
+    return group
+
+
+def without_noise(
+    tree: Tree, neurons: Neurons, recent: Array, group: Labels, known: NDArray[np.bool_]
+) -> Labels:
+    """The groups, -1 for those that are too small, or no denser than noise.
+
+    A group with a `known` neuron, one of a cluster, stays if it has half of what a new cluster needs.
+    """
+    found = group[tree.used]
     winner = strongest(recent, neurons.centers[tree.used], neurons.widths[tree.used], shared=True)[0]
     label = found[winner]
     share = np.bincount(label, minlength=found.max() + 1) / len(recent)
-    dropped = share < max(min(SMALLEST, 0.5 / len(neurons)), least_share(neurons, recent))
+    least, old = least_part(neurons, len(recent)), np.bincount(found, known[tree.used]) > 0
+    dropped = share < np.where(old, least / 2, least)
     if tree.compact:
         dropped |= _is_noise(recent.astype(np.float64), label, len(share))
     if dropped.all():
         dropped[share.argmax()] = False
     return np.where((group >= 0) & ~dropped[group], group, -1)
+
+
+def least_part(neurons: Neurons, rows: int) -> float:
+    """The least part of the rows that a cluster wins."""
+    return max(min(SMALLEST, 0.5 / len(neurons)), least_share(neurons, rows))
 
 
 def _is_noise(rows: Array, label: Labels, count: int) -> NDArray[np.bool_]:

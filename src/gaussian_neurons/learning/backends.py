@@ -83,15 +83,15 @@ def _after_shares(layer: Neurons, rows: Array, rule: Shares, backend: str | Lear
     if rule.rate == 0:
         require_finite(rows, layer.centers.dtype)
         return layer.after(layer.centers, layer.widths, len(rows))
-    centers, widths, total = learn(layer.centers, layer.widths, layer.total, rows, rule)
+    centers, widths, total = learn(layer.centers, layer.widths, layer.total, rows, rule, layer.resting)
     return layer.after(centers, widths, len(rows), total)
 
 
 def _reference_shares(
-    centers: Array, widths: Array, totals: Array, samples: Array, rule: Shares
+    centers: Array, widths: Array, totals: Array, samples: Array, rule: Shares, resting: NDArray[np.bool_]
 ) -> tuple[Array, Array, Array]:
     require_finite(samples, np.float64)
-    return reference_shares.learn(centers, widths, totals, np.asarray(samples, np.float64), rule)
+    return reference_shares.learn(centers, widths, totals, np.asarray(samples, np.float64), rule, resting)
 
 
 def resolved(backend: str | Learn) -> tuple[Learn, Callable[[Layers], int]]:
@@ -219,7 +219,7 @@ BACKENDS: dict[str, tuple[Learn, Callable[[Layers], int]]] = {
     "native": (native.learn, _rows_of_native),
     "reference": (partial(_checked, reference.learn), lambda _: ROWS_AT_ONCE),
 }
-SHARES: dict[str, Callable[[Array, Array, Array, Array, Shares], tuple[Array, Array, Array]]] = {
+SHARES: dict[str, Callable[..., tuple[Array, Array, Array]]] = {
     "auto": native.learn_shares,
     "native": native.learn_shares,
     "reference": _reference_shares,

@@ -50,21 +50,45 @@ def learn(
 
 
 def learn_shares(
-    centers: Array, widths: Array, totals: Array, samples: Array, rule: Shares
+    centers: Array,
+    widths: Array,
+    totals: Array,
+    samples: Array,
+    rule: Shares,
+    resting: NDArray[np.bool_] | None = None,
 ) -> tuple[Array, Array, Array]:
     """Learn from the samples in their order: see `reference_shares.learn`.
 
     Examples
     --------
-    >>> learn_shares(np.zeros((1, 1)), np.ones(1), np.zeros(1), np.array([[2.0]]), Shares(0.02, 1e-6))
+    >>> start = np.zeros((1, 1)), np.ones(1), np.zeros(1)
+    >>> learn_shares(*start, np.array([[2.0]]), Shares(0.02, 1e-6))
     (array([[1.]]), array([2.5]), array([1.]))
     """
     centers, widths, totals, row = centers.copy(), widths.copy(), totals.copy(), 0
+    rests = np.zeros(len(centers), bool) if resting is None else resting
     while row < len(samples):
-        status, row, where = _core.learn_shares(centers, widths, totals, samples, row, *rule)
+        status, row, where = _core.learn_shares(centers, widths, totals, rests, samples, row, *rule)
         if status == BAD_VALUE:
             raise bad_value(row, where, float(samples[row, where]), centers.dtype.name)
     return centers, widths, totals
+
+
+def relocate(
+    centers: Array,
+    widths: Array,
+    counts: Array,
+    groups: NDArray[np.int64],
+    resting: NDArray[np.bool_],
+    rows: Array,
+    winners: NDArray[np.int64],
+    background: Array,
+    margin: float,
+) -> tuple[Array, Array, Array, NDArray[np.int64]]:
+    """Split and merge neurons: see `reference_relocation.relocate`."""
+    centers, widths, counts, origins = centers.copy(), widths.copy(), counts.copy(), np.empty_like(groups)
+    _core.relocate(centers, widths, counts, groups, resting, rows, winners, background, margin, origins)
+    return centers, widths, counts, origins
 
 
 def diverged(neuron: int, sample: int, widths: Array, rule: Rule) -> FloatingPointError:

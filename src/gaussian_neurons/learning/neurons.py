@@ -28,9 +28,11 @@ class Neurons:
     start_widths: Array  # (K,)   widths before the first sample; or (K, D) or (K, D, D)
     held: Array  # (K, D) the center when samples last held it at a review, NaN if none do and it moved on
     won: NDArray[np.int64]  # (K,)   how many samples it won in the reviews since it came to that place ...
-    looked: NDArray[np.int64]  # (K,)   ... of how many that they looked at
+    looked: NDArray[np.int64]  # (K,)   ... of how many that they looked at; if neurons share samples: how
+    #                                   many it won at the last review, and at all reviews for its cluster
     born: NDArray[np.int64]  # (K,)   samples seen before the neuron was added
     total: NDArray[np.float64]  # (K,)   sum of its shares of the samples, if neurons share them
+    rests: NDArray[np.int64]  # (K,)   samples seen when it came to rest, -1 if it learns
     seen: int = 0  # samples learned from
 
     @classmethod
@@ -43,10 +45,16 @@ class Neurons:
         given: Array = np.asarray(width, dtype)
         widths: Array = np.array(np.broadcast_to(given, (len(placed), *given.shape[1:])), order="C")
         held, none = np.full_like(placed, np.nan), np.zeros(len(placed), np.int64)
-        return cls(placed, widths, placed, widths, held, none, none, none + born, none.astype(float), born)
+        total = none.astype(np.float64)
+        return cls(placed, widths, placed, widths, held, none, none, none + born, total, none - 1, born)
 
     def __len__(self) -> int:
         return len(self.centers)
+
+    @property
+    def resting(self) -> NDArray[np.bool_]:
+        """Which neurons rest: they respond, but do not learn, (K,)."""
+        return self.rests >= 0
 
     def after(
         self, centers: Array, widths: Array, samples: int, total: NDArray[np.float64] | None = None
@@ -98,7 +106,7 @@ class Neurons:
             changed = changed.with_rows(which, widths=widths, start_widths=widths)
         return changed
 
-    def with_rows(self, which: NDArray[np.int64] | NDArray[np.bool_], **values: ArrayLike) -> "Neurons":
+    def with_rows(self, which: NDArray[Any] | slice, **values: ArrayLike) -> "Neurons":
         """These neurons with other values in some rows of the named arrays."""
         arrays = {}
         for name, rows in values.items():
@@ -107,5 +115,5 @@ class Neurons:
         return replace(self, **arrays)
 
 
-NOTHING_HELD: dict[str, Any] = {"held": np.nan, "won": 0, "looked": 0, "total": 0.0}
+NOTHING_HELD: dict[str, Any] = {"held": np.nan, "won": 0, "looked": 0, "total": 0.0, "rests": -1}
 EACH = tuple(field.name for field in fields(Neurons) if field.name != "seen")  # one row for each neuron

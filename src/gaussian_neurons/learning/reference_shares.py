@@ -36,7 +36,12 @@ def shares(x: Array, centers: Array, widths: Array) -> Array:
 
 
 def learn(
-    centers: Array, widths: Array, totals: Array, samples: Array, rule: Shares
+    centers: Array,
+    widths: Array,
+    totals: Array,
+    samples: Array,
+    rule: Shares,
+    resting: NDArray[np.bool_] | None = None,
 ) -> tuple[Array, Array, Array]:
     """Learn from the samples in their order [22], [23]. The arguments are not changed.
 
@@ -47,22 +52,27 @@ def learn(
     totals : (K,), the sum of the shares so far
     samples : (n, D)
     rule : the constants
+    resting : (K,) or None, neurons that have shares, but do not learn
 
     Examples
     --------
     The first sample of a neuron takes it half the way; the sample's width is 2 * 2^2 / 1 = 8:
 
-    >>> rule = Shares(0.02, 1e-6)
-    >>> centers, widths, totals = learn(np.zeros((1, 1)), np.ones(1), np.zeros(1), np.array([[2.0]]), rule)
-    >>> centers, widths, totals  # 1 + (8 / 2 - 1) / 2
+    >>> start = np.zeros((1, 1)), np.ones(1), np.zeros(1)
+    >>> learn(*start, np.array([[2.0]]), Shares(0.02, 1e-6))  # 1 + (8 / 2 - 1) / 2
     (array([[1.]]), array([2.5]), array([1.]))
     """
+    learns = np.ones(len(centers), bool) if resting is None else ~resting
     for x in samples:
         difference = x - centers
         with np.errstate(over="ignore"):
             squared = (difference**2).sum(axis=1)
         within = squared < np.finfo(np.float64).max / 4  # otherwise a width could overflow
-        share = np.where(within, shares(x, centers, widths), 0.0)
+        share = shares(x, centers, widths)
+        winner = share.argmax()
+        if squared[winner] / widths[winner] > rule.reach:
+            continue
+        share = np.where(within & learns, share, 0.0)
         totals = totals + share
         step = share * np.maximum(rule.rate, 1 / (1 + totals))
         own_width = 2 / len(x) * np.where(within, squared, 0.0)

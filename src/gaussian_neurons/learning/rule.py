@@ -1,6 +1,9 @@
 """The numbers of the learning rule."""
 
+import math
 from typing import NamedTuple
+
+SHARED_RATE = 0.015  # least rate of neurons that share samples
 
 
 class Rule(NamedTuple):
@@ -17,3 +20,4 @@ class Shares(NamedTuple):
 
     rate: float  # least rate of a neuron; at first it is 1 / (1 + its samples)
     least_width: float  # widths do not fall below it
+    reach: float = math.inf  # largest |x - mu|^2 / sigma of a winner from which neurons learn

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from gaussian_neurons.base.covariances import SMALLEST_PIVOT, as_type, mean_widths
 from gaussian_neurons.learning.eigenvalues import eigenvalues
 from gaussian_neurons.learning.responses import checked_scale, squared_distances
+from gaussian_neurons.learning.rule import SHARED_RATE
 from gaussian_neurons.learning.starts import means, neurons_at, typical_distance, uniform, widths_at
 from gaussian_neurons.model.settings import Settings
 from gaussian_neurons.model.state import Layer
@@ -15,7 +16,6 @@ from gaussian_neurons.model.state import Layer
 Array = NDArray[Any]
 
 INHIBITION = 0.5  # the paper's lambda, for a given width
-SHARED_RATE = 0.015  # least rate of neurons that share samples
 RATE = 0.1  # the paper's eta_mu, in units of the width
 NEIGHBOURS = 0.2  # an automatic starting width: the distance within which this part of the samples lies ...
 WIDTH_PER_SQUARED_DISTANCE = 2.0  # ... squared, times this

@@ -22,13 +22,15 @@ from gaussian_neurons.base.covariances import as_type
 from gaussian_neurons.base.interrupts import deferred_interrupts
 from gaussian_neurons.clustering.diagnosis import remember
 from gaussian_neurons.clustering.numbering import Clusters
-from gaussian_neurons.clustering.tree import groups_of, tree_of
+from gaussian_neurons.clustering.resting import with_rest
+from gaussian_neurons.clustering.tree import evident_rows, groups_of, least_part, tree_of, without_noise
 from gaussian_neurons.learning.backends import learn_many, rows_at_once
+from gaussian_neurons.learning.relocation import relocated, winners
 from gaussian_neurons.learning.responses import least_width, strongest
 from gaussian_neurons.learning.rule import Rule, Shares
 from gaussian_neurons.learning.starts import neurons_at, uniform
 from gaussian_neurons.model.first_data import domain_of, placed
-from gaussian_neurons.model.look import Look
+from gaussian_neurons.model.look import Look, normal_reach
 from gaussian_neurons.model.recent import Recent
 from gaussian_neurons.model.scaling import Scaling
 from gaussian_neurons.model.settings import Settings
@@ -38,6 +40,7 @@ from gaussian_neurons.model.timetable import last_early_look, last_look, next_re
 Array = NDArray[Any]
 
 INITIAL, DRAWN, ADDED = range(3)  # purposes of random numbers
+SETTLING = 5  # windows of samples in which clusters are chosen anew at each review
 NARROWEST = 2.0**-20  # least width of neurons that share samples, as a part of the narrowest start
 
 
@@ -171,12 +174,16 @@ def _require_same_scale(state: State, settings: Settings) -> None:
         )
 
 
-def _rule(layer: Layer, settings: Settings, shared: bool) -> Rule | Shares:
+def _shares(layer: Layer, settings: Settings) -> Shares:
     rate = layer.learning_rate if settings.learning_rate is None else settings.learning_rate
+    narrowest = NARROWEST * float(layer.neurons.start_widths.min())
+    return Shares(rate, max(narrowest, least_width(layer.neurons.widths.dtype)), layer.reach)
+
+
+def _rule(layer: Layer, settings: Settings, shared: bool) -> Rule | Shares:
     if shared:
-        neurons = layer.neurons
-        narrowest = NARROWEST * float(neurons.start_widths.min())
-        return Shares(rate, max(narrowest, least_width(neurons.widths.dtype)))
+        return _shares(layer, settings)
+    rate = layer.learning_rate if settings.learning_rate is None else settings.learning_rate
     return Rule(
         rate,
         layer.inhibition if settings.inhibition is None else settings.inhibition,
@@ -262,20 +269,49 @@ def _reviewed(network: Network, recent: Recent, settings: Settings) -> Network:
         remembered = network.layer._replace(neurons=remember(network.neurons, recent.samples))
         network = replace(network, layer=remembered).with_look(recent)
         look = network.look
-        reported = look.clusters.reported(look.found_then, network.neurons.seen, recent.samples)
+        share = look.diagnosis.share
+        reported = look.clusters.reported(look.found_then, network.neurons, share, recent.samples)
         return replace(network, clusters=reported)
 
 
 def _reviewed_shares(network: Network, recent: Recent, settings: Settings) -> Network:
-    neurons, samples, clusters = network.neurons, recent.samples, network.clusters
-    tree = tree_of(neurons, samples, settings.shape)
+    """Which clusters rest, where neurons are needed, which neurons form a cluster, and how far they reach."""
+    samples, layer = recent.samples, network.layer
+    rows = evident_rows(samples, len(network.neurons))
+    if not len(rows):
+        return network.with_look(recent)
+    won = winners(layer.neurons, rows, layer.reach)
+    neurons, clusters = with_rest(layer.neurons, network.clusters, won, settings.memory)
+    rule = _shares(layer, settings)
+    latest = evident_rows(recent.newest(recent.window // 2), len(neurons))
+    if rule.rate > 0 and len(latest):
+        neurons, origins = relocated(
+            neurons,
+            clusters.number,
+            latest,
+            len(latest) / len(rows),
+            layer.reach,
+            rule.least_width,
+            least_part(neurons, len(latest)),
+            settings.backend,
+        )
+        clusters = clusters.of_neurons(origins)
+    settling = neurons.seen < SETTLING * recent.window
+    tree = tree_of(neurons, samples, settings.shape, None if settling else clusters.group)
     if tree is not None:
-        group = groups_of(tree, neurons, samples, settings.n_clusters)
+        known = group = groups_of(tree, neurons, settings.n_clusters)
+        if settings.n_clusters is None:
+            group = without_noise(tree, neurons, samples, group, clusters.number >= 0)
         winner = strongest(samples, neurons.centers, neurons.widths, shared=True)[0]
-        clusters = clusters.renewed(group, np.bincount(winner, minlength=len(neurons)) / len(samples))
+        share = np.bincount(winner, minlength=len(neurons)) / len(samples)
+        clusters = clusters.renewed(group, share, neurons.resting)
+        known = np.where(neurons.resting, len(neurons) + clusters.number, known)
+        clusters = replace(clusters, group=known)
         clusters = clusters.returned(clusters.found(neurons, samples), samples)
-        clusters = clusters.reported(clusters.found(neurons, samples), neurons.seen, samples)
-    return replace(network, clusters=clusters).with_look(recent)
+        clusters = clusters.reported(clusters.found(neurons, samples), neurons, share, samples)
+    network = replace(network, layer=layer._replace(neurons=neurons), clusters=clusters).with_look(recent)
+    reach = max(-network.look.novel_score, normal_reach(recent.n_features))
+    return replace(network, layer=network.layer._replace(reach=reach))
 
 
 # ---- changes of neurons -------------------------------------------------------------------------------

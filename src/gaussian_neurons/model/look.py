@@ -4,21 +4,54 @@ Between two looks these decisions stay, while neurons keep moving. What a look f
 first needed, and only once.
 """
 
+import math
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import chi2
 
 from gaussian_neurons.clustering.diagnosis import Diagnosis, diagnose
 from gaussian_neurons.clustering.numbering import Clusters, Found
 from gaussian_neurons.learning.neurons import Neurons
 from gaussian_neurons.learning.responses import strongest
+from gaussian_neurons.learning.rule import SHARED_RATE
+from gaussian_neurons.learning.starts import mean_of
 from gaussian_neurons.model.recent import Recent
 
 Array = NDArray[Any]
 Indices = NDArray[np.int64]
+
+NOVEL = 0.001  # part of the samples like the recent ones that belong to no cluster
+LEAST_WIDTH_LEFT = 0.1  # of a neuron without one of its samples, as a part of its width
+TAIL, TAIL_PART = 10, 0.05  # samples, and part of the recent ones, that the rate of rare scores rests on
+
+
+def unlearned(log_responses: Array, totals: Array, dimensions: int) -> Array:
+    """Log-responses to samples as they would be if the neurons had not learned from them.
+
+    A sample is one of the n that a neuron has learned from; at the least rate it remembers 2 / rate of them.
+    """
+    part = np.maximum(1 / np.maximum(totals, 2.0), SHARED_RATE / 2)
+    left = 1 - part
+    squared = -log_responses.astype(np.float64)  # in widths
+    width = np.maximum(1 - 2 * part * squared / (dimensions * left), LEAST_WIDTH_LEFT)
+    found: Array = -squared / (left * width)
+    return found
+
+
+@lru_cache(maxsize=16)
+def normal_reach(dimensions: int) -> float:
+    """The |x - mu|^2 / sigma that this part of a normal distribution exceeds, if sigma / 2 is its variance.
+
+    Examples
+    --------
+    >>> round(normal_reach(2), 3)  # -log(0.001)
+    6.908
+    """
+    return float(chi2.isf(NOVEL, dimensions)) / 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,20 +101,32 @@ class Look:
     def scores(self) -> Array:
         """The largest log-response of a learned neuron to each recent sample, sorted, (n,)."""
         chosen = self.neurons.centers[self.learned], self.neurons.widths[self.learned]
-        return np.sort(strongest(self.recent.samples, *chosen, self.shared)[1])
+        winner, scores = strongest(self.recent.samples, *chosen, self.shared)
+        if self.shared and len(self.learned):
+            scores = unlearned(scores, self.neurons.total[self.learned][winner], self.recent.n_features)
+        return np.sort(scores)
 
     def score_below(self, part: float) -> float:
-        """The score below which this part of the recent samples is; infinite if nothing was learned."""
+        """The score below which this part of samples like the recent ones is, or infinity.
+
+        If that rests on fewer than TAIL of the recent samples, their lowest scores give an exponential tail.
+        """
         if not len(self.learned) or not len(self.scores):
             return float("inf")
         least = float(np.finfo(self.scores.dtype).min)  # interpolation with minus infinity gives NaN
-        found = float(np.quantile(np.maximum(self.scores, least), part))
+        scores = np.maximum(self.scores, least).astype(np.float64)
+        if part * len(scores) >= TAIL or part == 0:
+            found = float(np.quantile(scores, part))
+        else:
+            lowest = scores[: max(TAIL, math.ceil(TAIL_PART * len(scores)))]
+            excess = float(lowest[-1] - mean_of(lowest))
+            found = float(lowest[-1]) + excess * math.log(part * len(scores) / len(lowest))
         return found if found > least else -float("inf")
 
     @cached_property
-    def rare_score(self) -> float:
-        """The score that all but 1 % of the recent samples exceed."""
-        return self.score_below(0.01)
+    def novel_score(self) -> float:
+        """The score below which a row belongs to no cluster, and is not learned if neurons share samples."""
+        return self.score_below(NOVEL)
 
     def found(self, neurons: Neurons) -> Found:
         """The clusters with the neurons as they are now.

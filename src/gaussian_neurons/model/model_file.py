@@ -177,13 +177,18 @@ def _put_network(network: Network, arrays: dict[str, Array], facts: dict[str, An
     facts["layer"] = {
         "learning_rate": layer.learning_rate,
         "inhibition": layer.inhibition,
+        "reach": None if math.isinf(layer.reach) else layer.reach,
         "seen": layer.neurons.seen,
     }
     clusters, look = network.clusters, network.look
     arrays["clusters.number"] = clusters.number
+    if clusters.group is not None:
+        arrays["clusters.group"] = clusters.group
     facts["clusters"] = {"given": clusters.given}
     for name, events in (("noted", clusters.noted), ("events", clusters.events)):
-        facts["clusters"][name] = [[event.samples, event.kind, event.cluster] for event in events]
+        facts["clusters"][name] = [
+            [event.samples, event.kind, event.cluster, event.share] for event in events
+        ]
         places = [event.center for event in events]
         arrays[f"clusters.{name}"] = np.array(places).reshape(len(events), len(network.low))
     facts["shared"] = network.shared
@@ -199,15 +204,17 @@ def _network(arrays: Mapping[str, Array], facts: Mapping[str, Any], recent: Rece
     about = facts["layer"]
     each = {name: arrays[f"neurons.{name}"] for name in EACH}
     neurons = Neurons(**each, seen=_whole("seen", about["seen"], MAX_COUNT))
-    layer = Layer(neurons, float(about["inhibition"]), float(about["learning_rate"]))
+    reach = math.inf if about["reach"] is None else float(about["reach"])
+    layer = Layer(neurons, float(about["inhibition"]), float(about["learning_rate"]), reach)
     _check_layer(layer, recent)
     about = facts["clusters"]
     given = _whole("given", about["given"], MAX_COUNT)
-    clusters = Clusters(
-        arrays["clusters.number"],
-        given,
-        *(_events(about[name], arrays[f"clusters.{name}"], given, recent) for name in ("noted", "events")),
+    noted, events = (
+        _events(about[name], arrays[f"clusters.{name}"], given, recent) for name in ("noted", "events")
     )
+    clusters = Clusters(arrays["clusters.number"], given, noted, events, arrays.get("clusters.group"))
+    if clusters.group is not None:
+        _check_numbers("groups", clusters.group, (len(neurons),), len(neurons) + given)
     low, high, shared = arrays["low"], arrays["high"], bool(facts["shared"])
     _require(not shared or recent.covariance_type == "spherical", "an automatic width is not a covariance")
     _check_numbers("clusters", clusters.number, (len(neurons),), clusters.given)
@@ -271,8 +278,9 @@ def _events(facts: list[Any], centers: Array, given: int, recent: Recent) -> tup
             one_of("kind", kind, KINDS),
             _whole("the cluster of an event", cluster, given),
             center,
+            _part("the share of an event", share),
         )
-        for (samples, kind, cluster), center in zip(facts, centers, strict=True)
+        for (samples, kind, cluster, share), center in zip(facts, centers, strict=True)
     )
 
 
@@ -335,6 +343,13 @@ def _whole(name: str, value: Any, end: int) -> int:
     return value
 
 
+def _part(name: str, value: Any) -> float:
+    """A number from 0 to 1, up to rounding."""
+    if type(value) is not float or not 0 <= value <= 1 + 1e-6:
+        raise ValueError(f"{name} must be between 0 and 1, got {value!r}")
+    return value
+
+
 def _check(name: str, array: Array, shape: tuple[int, ...], dtypes: tuple[Any, ...]) -> None:
     fits = array.shape == shape and array.dtype in dtypes and bool(np.isfinite(array).all())
     _require(fits, f"{name} have the wrong shape or type, or are not finite")
@@ -348,6 +363,7 @@ def _check_numbers(name: str, numbers: Array, shape: tuple[int, ...], given: int
 
 def _check_layer(layer: Layer, recent: Recent) -> None:
     neurons, dtype = layer.neurons, recent.dtype
+    _require(layer.reach >= 0, "the reach of the neurons is invalid")
     rates = (layer.learning_rate, layer.inhibition)
     _require(all(np.isfinite(rate) and rate >= 0 for rate in rates), "a rate or an inhibition is invalid")
     count = len(neurons.centers)
@@ -366,12 +382,15 @@ def _check_layer(layer: Layer, recent: Recent) -> None:
     held, born = neurons.held, neurons.born
     fits = held.shape == neurons.centers.shape and held.dtype == dtype and not np.isinf(held).any()
     _require(fits, "the held centers have the wrong shape or type, or are infinite")
-    for name, counts in (("births", born), ("wins", neurons.won), ("counts", neurons.looked)):
+    numbers = {"births": born, "wins": neurons.won, "counts": neurons.looked, "rests": neurons.rests}
+    for name, counts in numbers.items():
         fits = counts.shape == (count,) and counts.dtype == np.int64
         _require(fits, f"the {name} of neurons have the wrong shape or type")
     _require(bool(((born >= 0) & (born <= neurons.seen)).all()), "a neuron is born after the last sample")
     most = neurons.seen + recent.window  # `fit` ends with a review more
-    possible = (neurons.won >= 0) & (neurons.won <= neurons.looked) & (neurons.looked <= most)
+    resting = (neurons.rests >= -1) & (neurons.rests <= neurons.seen)
+    _require(bool(resting.all()), "a neuron rests after the last sample")
+    possible = (neurons.won >= 0) & (neurons.won <= most) & (neurons.looked >= 0) & (neurons.looked <= most)
     _require(bool(possible.all()), "a neuron won more samples than there were")
     total = neurons.total
     fits = total.shape == (count,) and total.dtype == np.float64

@@ -104,6 +104,10 @@ class Recent:
         """Their own widths or covariances, NaN without any; in the same order."""
         return self._in_rows(self.buffer.widths)
 
+    def newest(self, count: int) -> Array:
+        """The last so many samples, as neurons see them, in their order."""
+        return self.scaled(self.buffer.rows[max(self.end - count, self.end - self.received, 0) : self.end])
+
     def first(self, count: int) -> "Recent":
         """The first samples of the stream, if all are still here."""
         return Recent(self.buffer, count, count, self.window, self.scaling)

@@ -137,16 +137,17 @@ def _limited(values: Array, dtype: Any) -> Array:
 def uneven(rows: Array, names: Any = None) -> str | None:
     """A warning if some columns are so much larger than the others that they alone decide distances.
 
-    Constant columns do not count, nor do outliers.
+    Constant columns do not count, nor do outliers, nor a column with mostly one value: the smaller of both
+    scales of a column decides.
 
     Examples
     --------
     >>> rows = np.random.default_rng(0).normal(size=(100, 2)) * [1.0, 1000.0]
-    >>> print(uneven(rows, ["age", "income"])[:68])
-    columns differ in scale: that of 'income' (1.04e+03) is more than 10
+    >>> print(uneven(rows, ["age", "income"])[:63])
+    columns differ in scale: that of 'income' (945) is more than 10
     >>> uneven(rows / [1.0, 1000.0])
     """
-    scales = measured(rows, "robust")[1]
+    scales = np.minimum(measured(rows, "robust")[1], measured(rows, "columns")[1])
     order = np.argsort(-scales, kind="stable")[: np.count_nonzero(scales)]
     if not len(order):
         return None

@@ -45,6 +45,7 @@ class Settings:
     shape: str  # one of clustering.tree.SHAPES
     n_clusters: int | None
     scale: str | None  # one of model.scaling.KINDS
+    memory: int | None  # samples after which an absent cluster is forgotten; None: never
 
     def same_as(self, other: "Settings") -> bool:
         """Whether every parameter is the same."""
@@ -92,6 +93,7 @@ def checked(
     shape: Any = "compact",
     n_clusters: Any = "auto",
     scale: Any = None,
+    memory: Any = None,
 ) -> Settings:
     """Settings for samples of `n_features` columns, or a ValueError that says what is wrong."""
     count = whole_number("n_neurons", n_neurons)
@@ -122,6 +124,7 @@ def checked(
         shape=one_of("shape", shape, SHAPES),
         n_clusters=None if _is_auto("n_clusters", n_clusters) else whole_number("n_clusters", n_clusters),
         scale=_checked_scale(scale, learns_widths),
+        memory=None if memory is None else whole_number("memory", memory),
     )
 
 

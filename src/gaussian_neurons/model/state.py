@@ -1,5 +1,6 @@
 """The state of a model: one value that holds everything it has learned. Learning makes a new one."""
 
+import math
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -22,6 +23,7 @@ class Layer(NamedTuple):
     neurons: Neurons
     inhibition: float  # for inhibition="auto"
     learning_rate: float  # for learning_rate="auto"
+    reach: float = math.inf  # if neurons share samples: largest |x - mu|^2 / sigma from which they learn
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +58,7 @@ class Network:
 
     def with_neurons(self, neurons: Neurons) -> "Network":
         """The same with other neurons."""
-        layer = Layer(neurons, self.layer.inhibition, self.layer.learning_rate)
+        layer = self.layer._replace(neurons=neurons)
         return Network(layer, self.low, self.high, self.clusters, self.look, self.shared)
 
     def with_look(self, recent: Recent) -> "Network":

@@ -14,12 +14,7 @@ EARLY_REVIEWS = (
     2,
     2.5,
     3,
-    4,
-    5,
-    6,
-    8,
-)  # windows after which an automatic width is reviewed ...
-REVIEW_EVERY = 3  # ... and then
+)  # windows after which an automatic width is reviewed; then every one
 EARLY_LOOKS = 8  # looks of an automatic width while the first data doubles
 LONGEST_STEP = 1000  # samples between two looks, at most
 
@@ -52,17 +47,16 @@ def next_review(seen: int, window: int) -> int:
 
 
 def next_sharing_review(seen: int, window: int) -> int:
-    """The next review of an automatic width: after 1, 1.25, 1.5, ... 8, 9, 12, 15, ... windows.
+    """The next review of an automatic width: after 1, 1.25, 1.5, 2, 2.5, 3, 4, 5, ... windows.
 
     Examples
     --------
-    >>> [next_sharing_review(seen, 1000) for seen in (0, 1000, 3000, 8000, 9000, 10**6)]
-    [1000, 1250, 4000, 9000, 12000, 1002000]
+    >>> [next_sharing_review(seen, 1000) for seen in (0, 1000, 3000, 8000, 10**6)]
+    [1000, 1250, 4000, 9000, 1001000]
     """
     if seen < EARLY_REVIEWS[-1] * window:
         return next(end for part in EARLY_REVIEWS if seen < (end := int(part * window)))
-    step = REVIEW_EVERY * window
-    return (seen // step + 1) * step
+    return (seen // window + 1) * window
 
 
 def last_early_look(received: int) -> int:

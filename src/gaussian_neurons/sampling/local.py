@@ -21,7 +21,7 @@ def local_covariances(X: Any, width: float, covariance: str = "full") -> Array:
     """A `sample_width` for each row: its size is given, its shape is that of the rows around it.
 
     It is the covariance of the rows around it, weighted with exp(-distance^2 / width), and scaled so that the
-    mean of its diagonal is `width` (docs/algorithm.md [25]). It is `width` times the identity for a row that
+    mean of its diagonal is `width` (docs/algorithm.md [27]). It is `width` times the identity for a row that
     is alone, or among rows that scatter equally in all directions.
 
     Parameters
