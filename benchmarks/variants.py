@@ -30,7 +30,7 @@ from benchmarks.quality.table import markdown, text
 from gaussian_neurons import GaussianNeurons
 from gaussian_neurons.base.files import replace_file
 from gaussian_neurons.clustering import tree
-from gaussian_neurons.learning import reference_shares
+from gaussian_neurons.learning import reference_shares, relocation
 
 RESULTS = Path(__file__).parent / "results" / "variants.json"
 DRIFT = "drift"
@@ -114,6 +114,9 @@ VARIANTS: dict[str, Variant] = {
     "least part 0.02": Variant(patches=[(tree, "LEAST_PART", 0.02)], where=(SHAPED,)),
     "least part 0.06": Variant(patches=[(tree, "LEAST_PART", 0.06)], where=(SHAPED,)),
     "the other `shape`": Variant(other_shape=True),
+    "neurons are not relocated": Variant(patches=[(relocation, "MARGIN", np.inf)]),
+    "relocated for half of the gain": Variant(patches=[(relocation, "MARGIN", 4.0)]),
+    "the best groups at each review": Variant(patches=[(tree, "DECISIVE", 0.0)]),
 }
 
 
@@ -165,8 +168,13 @@ def run_set(name: str, data: LabelledSet, seeds: int) -> Run:
 
 
 def run_drift(name: str, seeds: int) -> Run:
-    """All seeds of a variant on the stream: each window is predicted, then learned."""
-    variant, scores, exact = VARIANTS[name], [], []
+    """All seeds of a variant on the stream."""
+    return Run(name, DRIFT, DRIFT, "", *drift_scores(VARIANTS[name], seeds))
+
+
+def drift_scores(variant: Variant, seeds: int) -> tuple[list[float], list[float]]:
+    """The means over the windows, for each seed: each window is predicted, then learned."""
+    scores, exact = [], []
     with patched(variant.patches), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for seed in range(seeds):
@@ -178,7 +186,7 @@ def run_drift(name: str, seeds: int) -> Run:
                 model.partial_fit(window.rows)
             scores.append(round(fmean(index for index, _ in windows), 4))
             exact.append(round(fmean(same for _, same in windows), 4))
-    return Run(name, DRIFT, DRIFT, "", scores, exact)
+    return scores, exact
 
 
 def run(names: Sequence[str], sets: Sequence[LabelledSet], seeds: int, jobs: int, cached: bool) -> list[Run]:
