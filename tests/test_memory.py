@@ -97,6 +97,25 @@ def test_cuts_and_files_change_nothing(cut, tmp_path):
     assert same(GaussianNeurons.load(tmp_path / "model").partial_fit(X[7000:]), whole)
 
 
+def test_a_model_with_clusters_that_rest_can_lose_and_get_neurons(tmp_path):
+    model = model_of().partial_fit(rows(range(5), 8000)[0]).partial_fit(rows([2], 3000, seed=1)[0])
+    learning = np.flatnonzero(~model._network.neurons.resting)
+    model.remove_neurons(learning[:-1]).add_neurons(3).partial_fit(rows([2], 1000, seed=2)[0])
+    model.save(tmp_path / "model")
+    again = GaussianNeurons.load(tmp_path / "model")
+    X = rows(range(5), 4000, seed=3)[0]
+    assert same(again.partial_fit(X), model.partial_fit(X))
+    assert model.n_clusters_ >= 5
+
+
+@pytest.mark.parametrize("n", [1000, 3000, 3500])
+def test_a_file_of_a_single_neuron_can_be_read(n, tmp_path):
+    """The first reviews overlap: they count samples more than once."""
+    model = model_of(n_neurons=1).partial_fit(rows([0], n)[0])
+    model.save(tmp_path / "model")
+    assert same(GaussianNeurons.load(tmp_path / "model"), model)
+
+
 def test_known_clusters_stay_while_others_are_hardly_better():
     """A stream that does not change has no events once it has settled."""
     model = model_of().partial_fit(rows(range(6), 40_000)[0])

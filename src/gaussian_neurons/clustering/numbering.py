@@ -18,6 +18,7 @@ EVENTS = 1000  # events that are kept
 KINDS = ("born", "moved", "absent", "returned", "retired")
 SAME = 0.5  # least part of the old or the new cluster that both share if they are the same
 OUTLIER = 10.0  # a row beyond this many times the median squared distance does not count in a center
+RESTING = 1 << 20  # added to the number of a cluster that rests, for its group: there are fewer neurons
 BARELY = 1e-9  # weight of a remembered neuron that wins no recent samples
 
 

@@ -21,7 +21,7 @@ from gaussian_neurons.base.bad_rows import BadRow, require_finite
 from gaussian_neurons.base.covariances import as_type
 from gaussian_neurons.base.interrupts import deferred_interrupts
 from gaussian_neurons.clustering.diagnosis import remember
-from gaussian_neurons.clustering.numbering import Clusters
+from gaussian_neurons.clustering.numbering import RESTING, Clusters
 from gaussian_neurons.clustering.resting import with_rest
 from gaussian_neurons.clustering.tree import evident_rows, groups_of, least_part, tree_of, without_noise
 from gaussian_neurons.learning.backends import learn_many, rows_at_once
@@ -305,7 +305,7 @@ def _reviewed_shares(network: Network, recent: Recent, settings: Settings) -> Ne
         winner = strongest(samples, neurons.centers, neurons.widths, shared=True)[0]
         share = np.bincount(winner, minlength=len(neurons)) / len(samples)
         clusters = clusters.renewed(group, share, neurons.resting)
-        known = np.where(neurons.resting, len(neurons) + clusters.number, known)
+        known = np.where(neurons.resting, RESTING + clusters.number, known)
         clusters = replace(clusters, group=known)
         clusters = clusters.returned(clusters.found(neurons, samples), samples)
         clusters = clusters.reported(clusters.found(neurons, samples), neurons, share, samples)

@@ -17,7 +17,7 @@ from gaussian_neurons.base.checks import one_of
 from gaussian_neurons.base.covariances import TYPES, flat, is_regular, is_symmetric, shape_of, variances
 from gaussian_neurons.base.memory_maps import FLOATS
 from gaussian_neurons.clustering.diagnosis import Diagnosis
-from gaussian_neurons.clustering.numbering import EVENTS, KINDS, Clusters, Event
+from gaussian_neurons.clustering.numbering import EVENTS, KINDS, RESTING, Clusters, Event
 from gaussian_neurons.learning.backends import name_of
 from gaussian_neurons.learning.neurons import EACH, Neurons
 from gaussian_neurons.model import archive
@@ -214,7 +214,7 @@ def _network(arrays: Mapping[str, Array], facts: Mapping[str, Any], recent: Rece
     )
     clusters = Clusters(arrays["clusters.number"], given, noted, events, arrays.get("clusters.group"))
     if clusters.group is not None:
-        _check_numbers("groups", clusters.group, (len(neurons),), len(neurons) + given)
+        _check_numbers("groups", clusters.group, (len(neurons),), RESTING + given)
     low, high, shared = arrays["low"], arrays["high"], bool(facts["shared"])
     _require(not shared or recent.covariance_type == "spherical", "an automatic width is not a covariance")
     _check_numbers("clusters", clusters.number, (len(neurons),), clusters.given)
@@ -387,7 +387,7 @@ def _check_layer(layer: Layer, recent: Recent) -> None:
         fits = counts.shape == (count,) and counts.dtype == np.int64
         _require(fits, f"the {name} of neurons have the wrong shape or type")
     _require(bool(((born >= 0) & (born <= neurons.seen)).all()), "a neuron is born after the last sample")
-    most = neurons.seen + recent.window  # `fit` ends with a review more
+    most = neurons.seen + 8 * recent.window  # the first reviews overlap, and `fit` ends with one more
     resting = (neurons.rests >= -1) & (neurons.rests <= neurons.seen)
     _require(bool(resting.all()), "a neuron rests after the last sample")
     possible = (neurons.won >= 0) & (neurons.won <= most) & (neurons.looked >= 0) & (neurons.looked <= most)
