@@ -46,7 +46,7 @@ def test_a_link_holds_all_settings(shared_page):
 
 def test_a_page_uses_the_settings_in_its_address_and_keeps_its_run_when_reloaded(open_page):
     with served(STRIPES) as one:
-        page = open_page(f"{one.url}?lambda=-1&K=3&size=x")
+        page = open_page(f"{one.url}?lambda=-1&K=3&size=x", wait=False)  # messages disappear after 9 s
         for name in ("λ", "size"):  # invalid settings are reported and ignored
             page.locator(".toast[data-level=error]", has_text=re.compile(f"^{name} ")).wait_for()
         until(page, "gaussianNeurons.scene.setup.K === 3")
