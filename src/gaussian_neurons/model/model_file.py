@@ -206,7 +206,7 @@ def _network(arrays: Mapping[str, Array], facts: Mapping[str, Any], recent: Rece
     neurons = Neurons(**each, seen=_whole("seen", about["seen"], MAX_COUNT))
     reach = math.inf if about["reach"] is None else float(about["reach"])
     layer = Layer(neurons, float(about["inhibition"]), float(about["learning_rate"]), reach)
-    _check_layer(layer, recent)
+    _check_layer(layer, recent, bool(facts["shared"]))
     about = facts["clusters"]
     given = _whole("given", about["given"], MAX_COUNT)
     noted, events = (
@@ -361,7 +361,7 @@ def _check_numbers(name: str, numbers: Array, shape: tuple[int, ...], given: int
     _require(bool(valid.all()), f"the {name} hold a number that was never given")
 
 
-def _check_layer(layer: Layer, recent: Recent) -> None:
+def _check_layer(layer: Layer, recent: Recent, shared: bool) -> None:
     neurons, dtype = layer.neurons, recent.dtype
     _require(layer.reach >= 0, "the reach of the neurons is invalid")
     rates = (layer.learning_rate, layer.inhibition)
@@ -387,10 +387,13 @@ def _check_layer(layer: Layer, recent: Recent) -> None:
         fits = counts.shape == (count,) and counts.dtype == np.int64
         _require(fits, f"the {name} of neurons have the wrong shape or type")
     _require(bool(((born >= 0) & (born <= neurons.seen)).all()), "a neuron is born after the last sample")
-    most = neurons.seen + 8 * recent.window  # the first reviews overlap, and `fit` ends with one more
+    most = (
+        neurons.seen + (8 if shared else 1) * recent.window
+    )  # `fit` ends with a review more; early ones overlap
     resting = (neurons.rests >= -1) & (neurons.rests <= neurons.seen)
     _require(bool(resting.all()), "a neuron rests after the last sample")
-    possible = (neurons.won >= 0) & (neurons.won <= most) & (neurons.looked >= 0) & (neurons.looked <= most)
+    within = most if shared else neurons.looked
+    possible = (neurons.won >= 0) & (neurons.won <= within) & (neurons.looked >= 0) & (neurons.looked <= most)
     _require(bool(possible.all()), "a neuron won more samples than there were")
     total = neurons.total
     fits = total.shape == (count,) and total.dtype == np.float64
