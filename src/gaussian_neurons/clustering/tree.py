@@ -242,7 +242,7 @@ def without_noise(
 ) -> Labels:
     """The groups, -1 for those that are too small, or no denser than noise.
 
-    A group with a `known` neuron, one of a cluster, stays if it has half of what a new cluster needs.
+    A group with a `known` neuron stays if it has half of what a new cluster needs.
     """
     found = group[tree.used]
     winner = strongest(recent, neurons.centers[tree.used], neurons.widths[tree.used], shared=True)[0]

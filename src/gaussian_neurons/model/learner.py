@@ -301,7 +301,8 @@ def _reviewed_shares(network: Network, recent: Recent, settings: Settings) -> Ne
     if tree is not None:
         known = group = groups_of(tree, neurons, settings.n_clusters)
         if settings.n_clusters is None:
-            group = without_noise(tree, neurons, samples, group, clusters.number >= 0)
+            reported = (clusters.number >= 0) & (not settling)
+            group = without_noise(tree, neurons, samples, group, reported)
         winner = strongest(samples, neurons.centers, neurons.widths, shared=True)[0]
         share = np.bincount(winner, minlength=len(neurons)) / len(samples)
         clusters = clusters.renewed(group, share, neurons.resting)
