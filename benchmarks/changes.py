@@ -10,6 +10,7 @@ events of streams that do not change. The third compares false alarms with those
 import argparse
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from itertools import product
 from statistics import fmean
 
 import joblib
@@ -21,12 +22,18 @@ from benchmarks.quality.systems import MOST_CLUSTERS, Array
 from benchmarks.quality.table import text
 from benchmarks.variants import AS_IT_IS, Variant, drift_scores, patched
 from gaussian_neurons import GaussianNeurons
-from gaussian_neurons.datasets.synthetic import Mixture
+from gaussian_neurons.clustering.numbering import Event
+from gaussian_neurons.datasets.synthetic import Drifting, Mixture
 from gaussian_neurons.learning import relocation
 from gaussian_neurons.model import learner
 
 SETTLED, SAMPLES = 5_000, 50_000
 STATIONARY = ("sklearn/digits", "river/segments", "mnist/pca20", "evenly spread", "mixture")
+DRIFTING, STEP, DELAY = (
+    100_000,
+    100,
+    3_000,
+)  # samples of a drifting stream, between two looks at it, to report
 RATES = (0.05, 0.01, 0.001)
 
 
@@ -126,17 +133,87 @@ def events(name: str, neurons: int, seeds: int) -> tuple[str, ...]:
     return name, str(neurons), f"{fmean(counts):.1f}", f"{fmean(numbers):.1f}"
 
 
-def false_alarms(dimensions: int, rows: int, seeds: int) -> tuple[str, ...]:
-    """The part of fresh samples that is called novel, for each rate asked."""
+def truth(source: Drifting) -> Iterator[tuple[int, bool, int]]:
+    """The sample, whether it appears or vanishes, and the label of each change of a drifting stream.
+
+    A cluster that appears within six spreads of one that vanished less than DELAY samples ago is left out,
+    and so is that one: nothing in the samples tells such a pair from a cluster that has moved.
+    """
+    before, gone, appeared = {}, [], []
+    for t in range(0, DRIFTING, STEP):
+        labels, centers = source.labels_at(t).tolist(), source.centers_at(t)
+        now = dict(zip(labels, centers, strict=True))
+        appeared += [(t, label, now[label]) for label in now.keys() - before.keys() if t > 0]
+        gone += [(t, label, before[label]) for label in before.keys() - now.keys()]
+        before = now
+    same = [
+        (old, new)
+        for since, old, place in gone
+        for t, new, center in appeared
+        if since <= t <= since + DELAY and ((center - place) ** 2).sum() <= (6 * source.spread) ** 2
+    ]
+    yield from ((t, True, label) for t, label, _ in appeared if label not in {new for _, new in same})
+    yield from ((t, False, label) for t, label, _ in gone if label not in {old for old, _ in same})
+
+
+def reports(seed: int) -> tuple[int, int, int, int]:
+    """Clusters of a drifting stream: how many appear and are reported in time, and vanish and are.
+
+    A birth is reported if "born" or "returned" comes within DELAY samples, at most five spreads from the
+    center. A cluster that vanishes is reported if "absent" or "retired" comes for the number that its last
+    samples had.
+    """
+    source = Drifting(6, seed=seed, spread=0.02, life=25_000, gone=0.3, noise=0.05, dtype="float64")
+    model, number = GaussianNeurons(MOST_CLUSTERS, random_state=seed), {}
+    while source.position < DRIFTING:
+        t = source.position
+        x, _ = source.read_labelled(STEP)
+        model.partial_fit(x)
+        number[t] = dict(
+            zip(source.labels_at(t).tolist(), model.predict(source.centers_at(t)).tolist(), strict=True)
+        )
+    found = {True: [0, 0], False: [0, 0]}
+    for t, appears, label in truth(source):
+        if not SETTLED <= t < DRIFTING - DELAY:
+            continue
+        later = [event for event in model.events_ if t < event.samples <= t + DELAY]
+        if appears:
+            known = any(event.kind in ("born", "returned") and _near(source, event, label) for event in later)
+        else:
+            own = number[t - STEP][label]
+            known = any(event.kind in ("absent", "retired") and event.cluster == own for event in later)
+        found[appears][0] += 1
+        found[appears][1] += known
+    return (*found[True], *found[False])
+
+
+def reported(found: Sequence[tuple[int, int, int, int]]) -> list[tuple[str, ...]]:
+    """The table of `reports` over all seeds."""
+    births, in_time, ends, ends_in_time = np.sum(found, axis=0).tolist()
+    return [
+        ("", "number", f"reported within {DELAY:,} samples"),
+        ("a cluster appears", str(births), f"{in_time / births:.1%}"),
+        ("a cluster vanishes", str(ends), f"{ends_in_time / ends:.1%}"),
+    ]
+
+
+def _near(source: Drifting, event: Event, label: int) -> bool:
+    at = np.flatnonzero(source.labels_at(event.samples) == label)
+    apart = event.center - source.centers_at(event.samples)[at]
+    return bool((np.hypot.reduce(apart, axis=1) <= 5 * source.spread).any())
+
+
+def false_alarms(dimensions: int, rows: int, neurons: int, seeds: int) -> tuple[str, ...]:
+    """The part of fresh samples that is called novel after one pass, for each rate asked."""
     found: dict[float, list[float]] = {rate: [] for rate in RATES}
-    for seed in range(2 * seeds):
+    for seed in range(3 * seeds):
         random = np.random.default_rng(seed)
         places = random.normal(size=(5, dimensions)) * 6 / np.sqrt(dimensions)
         x = random.normal(places[random.integers(5, size=rows + 20_000)], 1.0)
-        model = GaussianNeurons(16, random_state=seed).partial_fit(x[:rows])
+        model = GaussianNeurons(neurons, random_state=seed).partial_fit(x[:rows])
         for rate in RATES:
             found[rate].append(float(model.is_novel(x[rows:], rate).mean()))
-    return str(dimensions), f"{rows:,}", *(f"{fmean(found[rate]):.2%}" for rate in RATES)
+    return str(dimensions), f"{rows:,}", str(neurons), *(f"{fmean(found[rate]):.2%}" for rate in RATES)
 
 
 def tables(seeds: int, jobs: int) -> Iterator[tuple[str, Sequence[tuple[str, ...]]]]:
@@ -148,9 +225,12 @@ def tables(seeds: int, jobs: int) -> Iterator[tuple[str, Sequence[tuple[str, ...
     cases = [(name, neurons) for name in STATIONARY if name in known for neurons in (30, MOST_CLUSTERS)]
     rows = parallel(joblib.delayed(events)(*case, seeds) for case in cases)
     yield "streams that do not change", [("", "neurons", "events in 10,000 samples", "clusters"), *rows]
-    cases = [(dimensions, n) for dimensions in (2, 10, 100) for n in (500, 6_000)]
+    rows = parallel(joblib.delayed(reports)(seed) for seed in range(2 * seeds))
+    yield "a stream that drifts", reported(rows)
+    cases = list(product((2, 10, 30, 100), (500, 1_000, 2_000, 6_000), (16, MOST_CLUSTERS)))
     rows = parallel(joblib.delayed(false_alarms)(*case, seeds) for case in cases)
-    yield "fresh samples that are novel", [("columns", "samples", *(f"{rate:.1%}" for rate in RATES)), *rows]
+    head = ("columns", "samples", "neurons", *(f"{rate:.1%}" for rate in RATES))
+    yield "fresh samples that are novel", [head, *rows]
 
 
 def main() -> None:

@@ -2,9 +2,9 @@
 
     python -m benchmarks.covariances
 
-The time per sample as a multiple of that of the scalar rule with a width for each neuron, in turns in one
-process. "Of peak" is the part of the time that the multiply-adds of the equations would take at the peak of
-this core.
+The time per sample as a multiple of that of the scalar rule with a width for each neuron: the fastest of
+several turns in one process. "Of peak" is the part of the time that the multiply-adds of the equations would
+take at the peak of this core.
 """
 
 import time
@@ -40,8 +40,8 @@ def main() -> None:
                     for kind in TYPES:
                         found[kind].append(seconds(kind, K, D, learns, precision))
                 for kind in TYPES:
-                    taken = float(np.median(found[kind]))
-                    times = float(np.median(np.divide(found[kind], found["spherical"])))
+                    taken = min(found[kind])
+                    times = taken / min(found["spherical"])
                     share = multiply_adds(kind, K, D) / fastest / taken
                     print(
                         f"{K:4} {D:4} {kind:>10} {'learned' if learns else 'given':>8} {taken * 1e6:8.2f} "

@@ -2,6 +2,7 @@
 
     python -m benchmarks.live [--turns N] [--seconds S] [--json FILE]
     python -m benchmarks.live --pictures FOLDER     # screenshots for docs/live.md
+    python -m benchmarks.live --tour FILE           # an animated picture of the tour
     python -m benchmarks.live --removals            # how often a removed filter of Figure 2a is learned again
 
 A server runs in a separate process, on data that needs no download. In turns, a headless Chromium, which
@@ -11,6 +12,7 @@ learning share the cores.
 """
 
 import argparse
+import io
 import json
 import os
 import shutil
@@ -23,6 +25,7 @@ from copy import deepcopy
 from pathlib import Path
 
 import numpy as np
+from PIL import Image
 
 from benchmarks.speed import processor
 from gaussian_neurons.experiments import figure2a, figure4, figure5d, similarity
@@ -30,7 +33,8 @@ from gaussian_neurons.experiments.layer import LayerConfig
 from gaussian_neurons.live.sources import Sources
 
 SETTLED = 1_000_000  # samples after which filters are learned
-TARGET = 0.7  # ratio of the speeds with and without a page
+FILM = 20_000  # ms of the animated picture of the tour
+TARGET = 0.9  # ratio of the speeds with and without a page
 FIGURES: dict[str, tuple[LayerConfig, str]] = {
     "figure2a": (figure2a.Config(), "mnist-sample"),
     "figure5d": (figure5d.Config(), "mnist-sample"),
@@ -54,7 +58,9 @@ def without_page(layer: LayerConfig, data, seconds: float) -> float:
 
 def with_page(tab, name: str, seconds: float) -> float:
     """Samples per second with a page."""
-    tab.locator("#preset").select_option(name)
+    tab.keyboard.press("Escape")  # leaves the tour
+    tab.evaluate("name => gaussianNeurons.send({ do: 'preset', name })", name)
+    tab.evaluate("gaussianNeurons.send({ do: 'resume' })")
     while tab.evaluate("gaussianNeurons.scene?.preset") != name:
         time.sleep(0.05)
     time.sleep(1.0)
@@ -74,7 +80,7 @@ def measure(turns: int, seconds: float) -> dict:
             for name, (layer, data) in FIGURES.items():
                 print(f"turn {turn + 1} of {turns}: {name}", file=sys.stderr)
                 tab.goto(url)
-                tab.locator("#preset option[data-preset]").first.wait_for(state="attached")
+                tab.locator("#gallery [data-preset]").first.wait_for(state="attached")
                 found[name]["with"].append(with_page(tab, name, seconds))
                 tab.goto("about:blank")
                 time.sleep(0.5)
@@ -120,15 +126,15 @@ def draw(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     with page() as (tab, url):
         tab.goto(url)
-        tab.locator("#preset option[data-preset]").first.wait_for(state="attached")
+        tab.locator("#gallery [data-preset]").first.wait_for(state="attached")
         with_page(tab, "figure2a", 1.0)
         share = "(({ids, share}) => ids[share.indexOf(Math.max(...share))])(gaussianNeurons.frame)"
         tab.locator(f".filter[data-neuron='{tab.evaluate(share)}']").click()
-        tab.locator(".toast[data-level=info]").wait_for()
+        tab.locator("#story text", has_text="learned").wait_for()
         tab.locator(".filter[data-learned='1']").nth(2).hover()
         time.sleep(1.0)
         tab.screenshot(path=folder / "filters.png")
-        tab.locator("#data").select_option("mixture")
+        tab.evaluate("gaussianNeurons.send({ do: 'start', setup: { data: 'mixture' } })")
         tab.locator("#plane").wait_for()
         tab.locator("#surface").select_option("recent")
         time.sleep(5.0)
@@ -140,8 +146,24 @@ def draw(folder: Path) -> None:
         tab.screenshot(path=folder / "plane.png")
 
 
+def film(path: Path) -> None:
+    """An animated picture of the tour, played faster than it is."""
+    pictures = []
+    with page({"width": 1200, "height": 750}) as (tab, url):
+        tab.goto(f"{url}?tour")
+        last = "[data-tour=count]:text-is('10 of 10')"
+        while not tab.locator(last).count() or len(pictures) % 12:
+            shot = Image.open(io.BytesIO(tab.screenshot(type="jpeg", quality=90)))
+            pictures.append(shot.resize((960, 600), Image.Resampling.LANCZOS))
+            time.sleep(0.1)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    options = {"duration": FILM // len(pictures), "loop": 0, "quality": 55, "method": 4}
+    pictures[0].save(path, save_all=True, append_images=pictures[1:], **options)
+    print(f"{path}: {len(pictures)} pictures, {path.stat().st_size / 1e6:.1f} MB")
+
+
 @contextmanager
-def page():
+def page(size=None):
     """A tab of Chromium, and the URL of a running server."""
     from playwright.sync_api import sync_playwright
 
@@ -151,7 +173,7 @@ def page():
             own = engine.chromium.executable_path
             path = next(filter(None, map(shutil.which, (own, "chromium", "google-chrome"))))
             browser = engine.chromium.launch(executable_path=path, args=["--no-sandbox"])
-            yield browser.new_page(viewport={"width": 1440, "height": 900}), url
+            yield browser.new_page(viewport=size or {"width": 1440, "height": 900}), url
             browser.close()
     finally:
         server.terminate()
@@ -178,10 +200,14 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=3.0)
     parser.add_argument("--json", type=Path)
     parser.add_argument("--pictures", type=Path, metavar="FOLDER")
+    parser.add_argument("--tour", type=Path, metavar="FILE")
     parser.add_argument("--removals", action="store_true")
     options = parser.parse_args()
     if options.removals:
         removals(10)
+        return
+    if options.tour:
+        film(options.tour)
         return
     if options.pictures:
         draw(options.pictures)

@@ -50,9 +50,9 @@ def winner_takes_all(x: Array, centers: Array, widths: Array) -> Array:
     return (np.arange(len(centers)) == log_density.argmax()).astype(np.float64)
 
 
-def no_noise(rows: Array, label: Array, count: int) -> Array:
-    """No group is noise, (count,)."""
-    return np.zeros(count, bool)
+def no_noise(rows: Array, label: Array, old: Array, domain: tuple[Array, Array]) -> Array:
+    """No group is noise, (groups,)."""
+    return np.zeros(len(old), bool)
 
 
 def no_least_share(*_: Any) -> float:
@@ -116,7 +116,7 @@ VARIANTS: dict[str, Variant] = {
     "the other `shape`": Variant(other_shape=True),
     "neurons are not relocated": Variant(patches=[(relocation, "MARGIN", np.inf)]),
     "relocated for half of the gain": Variant(patches=[(relocation, "MARGIN", 4.0)]),
-    "the best groups at each review": Variant(patches=[(tree, "DECISIVE", 0.0)]),
+    "the best groups at each review": Variant(patches=[(tree, "MARGIN", 0.0)]),
 }
 
 

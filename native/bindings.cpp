@@ -269,21 +269,34 @@ void bind_measuring(nb::module_& m) {
 
 // ---- groups -----------------------------------------------------------------------------------------
 
-std::tuple<std::vector<int64_t>, std::vector<int64_t>, std::vector<double>, double> merge_gaussians(
-    const Matrix<const double>& centers, const Vector<const double>& variances,
-    const Vector<const double>& counts, double directions, const Vector<const int64_t>& groups) {
+Merging merging_of(const Matrix<const double>& centers, const Vector<const double>& variances,
+                   const Vector<const double>& counts, double directions) {
     const Index k = centers.shape[0], D = centers.shape[1];
     require(k >= 1 && D >= 1, "centers must have at least one row and one column");
-    require(variances.shape[0] == k && counts.shape[0] == k && groups.shape[0] == k,
-            "variances, counts and groups must be (k,)");
-    for (Index i = 0; i < k; ++i) require(groups.data[i] >= 0 && groups.data[i] < k, "groups must be in [0, k)");
+    require(variances.shape[0] == k && counts.shape[0] == k, "variances and counts must be (k,)");
     for (Index i = 0; i < k; ++i)
         require(variances.data[i] > 0 && counts.data[i] > 0, "variances and counts must be positive");
+    return Merging(k, D, centers.data, variances.data, counts.data, directions);
+}
+
+std::tuple<std::vector<int64_t>, std::vector<int64_t>, std::vector<double>> merge_gaussians(
+    const Matrix<const double>& centers, const Vector<const double>& variances,
+    const Vector<const double>& counts, double directions) {
+    Merging merging = merging_of(centers, variances, counts, directions);
     nb::gil_scoped_release released;
-    Merging merging(k, D, centers.data, variances.data, counts.data, directions);
-    const double cost = merging.cost_of(groups.data);
     Merges found = merging.run();
-    return {found.first, found.second, found.cost, cost};
+    return {found.first, found.second, found.cost};
+}
+
+double refine_groups(const Matrix<const double>& centers, const Vector<const double>& variances,
+                     const Vector<const double>& counts, double directions, double margin,
+                     const Vector<int64_t>& groups) {  // INOUT
+    Merging merging = merging_of(centers, variances, counts, directions);
+    const Index k = centers.shape[0];
+    require(groups.shape[0] == k, "groups must be (k,)");
+    for (Index i = 0; i < k; ++i) require(groups.data[i] >= 0 && groups.data[i] < k, "groups must be in [0, k)");
+    nb::gil_scoped_release released;
+    return merging.refine(groups.data, margin);
 }
 
 // Move neurons to where samples need them. Only neurons of one group are merged, and those that rest are not split.
@@ -418,7 +431,9 @@ NB_MODULE(_core, m) {
     bind_measuring<float>(m);
     bind_measuring<double>(m);
     m.def("merge_gaussians", &merge_gaussians, nb::arg("centers"), nb::arg("variances"), nb::arg("counts"),
-          nb::arg("directions"), nb::arg("groups"));
+          nb::arg("directions"));
+    m.def("refine_groups", &refine_groups, nb::arg("centers"), nb::arg("variances"), nb::arg("counts"),
+          nb::arg("directions"), nb::arg("margin"), nb::arg("groups"));
     m.def("relocate", &relocate, nb::arg("centers"), nb::arg("widths"), nb::arg("counts"), nb::arg("groups"),
           nb::arg("resting"), nb::arg("rows"), nb::arg("winners"), nb::arg("background"), nb::arg("margin"),
           nb::arg("origins"));

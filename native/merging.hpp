@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "index.hpp"
@@ -46,7 +47,7 @@ class Merging {
     // directions: how many of the D directions the parameters of a group are counted for.
     Merging(Index k, Index D, const double* centers, const double* variances, const double* counts, double directions)
         : k(k), D(D), centers(centers), variances(variances), counts(counts), products(k * k), middle(D),
-          members(k), count(counts, counts + k), value(k), costs(k * k), matrix(std::min(k, D) * std::min(k, D)) {
+          members(k), count(counts, counts + k), value(k), current(k), costs(k * k), matrix(std::min(k, D) * std::min(k, D)) {
         double all = 0;
         for (Index i = 0; i < k; ++i) all += count[i];
         parameters = 0.5 * (2 * directions + 1) * std::log(all);
@@ -62,29 +63,47 @@ class Merging {
         for (Index i = 0; i < k; ++i) {
             members[i] = {i};
             value[i] = evidence(count[i], log_volume(members[i]));
-            alive.push_back(i);
         }
-        for (Index i = 0; i < k; ++i)
-            for (Index j = 0; j < i; ++j) renew_cost(j, i);
     }
 
-    // What these groups, (k,) numbers in [0, k), lose of the log-evidence of all Gaussians by themselves.
-    double cost_of(const int64_t* groups) {
-        std::vector<std::vector<Index>> given(k);
-        double cost = 0;
-        for (Index i = 0; i < k; ++i) given[groups[i]].push_back(i), cost += value[i];
-        for (const auto& group : given) {
-            double samples = 0;
-            for (Index i : group) samples += counts[i];
-            if (!group.empty()) cost -= evidence(samples, log_volume(group));
+    // Join groups, divide groups, and move single Gaussians between groups while that increases the log-evidence by more
+    // than `margin`; the best change first. groups: (k,) numbers in [0, k). Returns the log-evidence of the groups less
+    // that of each Gaussian by itself.
+    double refine(int64_t* groups, double margin) {  // INOUT
+        start(groups);
+        const double rounding = 1e-9 * std::abs(std::accumulate(now.begin(), now.end(), 0.0));
+        for (Change best = best_change(); best.gain > std::max(margin, rounding); best = best_change()) {
+            std::erase_if(group[best.source], [&](Index i) { return contains(best.part, i); });
+            group[best.target].insert(group[best.target].end(), best.part.begin(), best.part.end());
+            for (Index i : best.part) groups[i] = best.target;
+            renew(best.source, groups), renew(best.target, groups);
         }
-        return cost;
+        return std::accumulate(now.begin(), now.end(), 0.0) - std::accumulate(value.begin(), value.end(), 0.0);
     }
 
     // Merge the pair that costs least until one group is left.
     Merges run() {
+        std::vector<Index> all(k);
+        std::iota(all.begin(), all.end(), 0);
+        return merged(all, 1);
+    }
+
+  private:
+    // A part of a group that is moved to another one, which can be empty.
+    struct Change {
+        double gain = 0;
+        Index source = 0, target = 0;
+        std::vector<Index> part;
+    };
+
+    // Merge the pair that costs least, of these Gaussians each by itself, until `left` groups are left in `alive`.
+    Merges merged(const std::vector<Index>& single, std::size_t left) {
+        alive = single;
+        for (Index i : alive) members[i] = {i}, count[i] = counts[i], current[i] = value[i];
+        for (std::size_t a = 0; a < alive.size(); ++a)
+            for (std::size_t b = 0; b < a; ++b) renew_cost(alive[b], alive[a]);
         Merges found;
-        while (alive.size() > 1) {
+        while (alive.size() > left) {
             Index first = alive[0], second = alive[1];
             for (std::size_t a = 0; a < alive.size(); ++a)
                 for (std::size_t b = a + 1; b < alive.size(); ++b)
@@ -96,7 +115,7 @@ class Merging {
             auto& both = members[first];
             both.insert(both.end(), members[second].begin(), members[second].end());
             count[first] += count[second];
-            value[first] = evidence(count[first], log_volume(both));
+            current[first] = evidence(count[first], log_volume(both));
             std::erase(alive, second);
             for (Index other : alive)
                 if (other != first) renew_cost(std::min(first, other), std::max(first, other));
@@ -104,15 +123,75 @@ class Merging {
         return found;
     }
 
-  private:
+    void start(const int64_t* groups) {
+        group.assign(k, {}), halves.assign(k, {});
+        now.assign(k, 0.0), without.assign(k, 0.0), with.assign(k * k, 0.0), joint.assign(k * k, 0.0);
+        for (Index i = 0; i < k; ++i) group[groups[i]].push_back(i);
+        for (Index g = 0; g < k; ++g)
+            if (!group[g].empty()) renew(g, groups);
+    }
+
+    // What changes of group g gain, after its members have changed.
+    void renew(Index g, const int64_t* groups) {
+        now[g] = evidence_of(group[g]);
+        for (Index i = 0; i < k && !group[g].empty(); ++i) {
+            both = group[g];
+            if (groups[i] == g)
+                std::erase(both, i), without[i] = evidence_of(both);
+            else
+                both.push_back(i), with[i * k + g] = evidence_of(both);
+        }
+        for (Index h = 0; h < k && !group[g].empty(); ++h) {
+            if (h == g || group[h].empty()) continue;
+            both = group[g];
+            both.insert(both.end(), group[h].begin(), group[h].end());
+            joint[g * k + h] = joint[h * k + g] = evidence_of(both);
+        }
+        halves[g] = {};
+        if (group[g].size() < 2) return;
+        merged(group[g], 2);
+        halves[g] = {current[alive[0]] + current[alive[1]] - now[g], g, g, members[alive[1]]};
+    }
+
+    // The change that gains most.
+    Change best_change() const {
+        Change best;
+        Index empty = 0;
+        while (empty < k && !group[empty].empty()) ++empty;
+        for (Index g = 0; g < k; ++g) {
+            if (group[g].empty()) continue;
+            if (empty < k && halves[g].gain > best.gain) best = halves[g], best.target = empty;
+            for (Index h = 0; h < k; ++h) {
+                if (h == g || group[h].empty()) continue;
+                if (h < g && joint[g * k + h] - now[g] - now[h] > best.gain)
+                    best = {joint[g * k + h] - now[g] - now[h], g, h, group[g]};
+                for (Index i : group[g]) {
+                    const double gain = without[i] + with[i * k + h] - now[g] - now[h];
+                    if (group[g].size() > 1 && gain > best.gain) best = {gain, g, h, {i}};
+                }
+            }
+        }
+        return best;
+    }
+
+    static bool contains(const std::vector<Index>& part, Index i) {
+        return std::find(part.begin(), part.end(), i) != part.end();
+    }
+
     double evidence(double samples, double log_volume) const {
         return samples * (std::log(samples) - 0.5 * log_volume) - parameters;
+    }
+
+    double evidence_of(const std::vector<Index>& group) {
+        double samples = 0;
+        for (Index i : group) samples += counts[i];
+        return group.empty() ? 0 : evidence(samples, log_volume(group));
     }
 
     void renew_cost(Index i, Index j) {
         both.assign(members[i].begin(), members[i].end());
         both.insert(both.end(), members[j].begin(), members[j].end());
-        costs[i * k + j] = costs[j * k + i] = value[i] + value[j] - evidence(count[i] + count[j], log_volume(both));
+        costs[i * k + j] = costs[j * k + i] = current[i] + current[j] - evidence(count[i] + count[j], log_volume(both));
     }
 
     // log |v I + B| of the group with these members.
@@ -161,8 +240,13 @@ class Merging {
     double parameters;  // what the parameters of a group cost
     std::vector<double> products, middle;
     std::vector<std::vector<Index>> members;
-    std::vector<double> count, value, costs, matrix, mean;
+    std::vector<double> count, value, current, costs, matrix, mean;  // value: of each Gaussian by itself
     std::vector<Index> alive, both;
+    std::vector<std::vector<Index>> group;  // of `refine`: the members of each group, none for a free number ...
+    std::vector<double> now;                // ... their log-evidence ...
+    std::vector<double> without, with;      // ... that less a member (k,), with another Gaussian (k, k) ...
+    std::vector<double> joint;              // ... of two groups as one (k, k) ...
+    std::vector<Change> halves;             // ... and the best division of each
 };
 
 }  // namespace gaussian_neurons

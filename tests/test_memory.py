@@ -130,19 +130,21 @@ def test_memory_must_be_a_number_of_samples():
 # ---- novelty ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("D", [2, 10, 100])
-@pytest.mark.parametrize("false_alarms", [0.05, 0.01, 0.001])
-def test_false_alarms_are_as_frequent_as_asked(D, false_alarms):
+@pytest.mark.parametrize("K", [16, 50])
+@pytest.mark.parametrize("n", [500, 6000])
+@pytest.mark.parametrize("D", [2, 10, 30, 100])
+def test_false_alarms_are_as_frequent_as_asked(D, n, K):
     random = np.random.default_rng(D)
     places = random.normal(size=(5, D)) * 6 / np.sqrt(D)
-    found = []
-    for seed in range(4):
-        X = random.normal(places[random.integers(5, size=6000)], 1.0)
-        model = GaussianNeurons(16, random_state=seed).partial_fit(X)
-        fresh = random.normal(places[random.integers(5, size=20_000)], 1.0)
-        found.append(model.is_novel(fresh, false_alarms).mean())
-    least = false_alarms / 2 if false_alarms > 0.001 else 0.0  # few of 1000 samples tell about one of 1000
-    assert least < np.mean(found) < 2.5 * false_alarms
+    rates, found = np.array([0.05, 0.01, 0.001]), []
+    for seed in range(6):
+        X = random.normal(places[random.integers(5, size=n)], 1.0)
+        model = GaussianNeurons(K, random_state=seed).partial_fit(X)
+        fresh = random.normal(places[random.integers(5, size=10_000)], 1.0)
+        found.append([model.is_novel(fresh, rate).mean() for rate in rates])
+    ratio = np.mean(found, axis=0) / rates
+    assert (ratio > [0.6, 0.4, 0.1]).all()
+    assert (ratio < [1.5, 2.2, 6.0]).all()  # few of 1000 samples tell about one of 1000
 
 
 def test_what_is_novel_belongs_to_no_cluster_and_teaches_nothing():

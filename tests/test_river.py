@@ -15,7 +15,7 @@ from gaussian_neurons.model import learner
 
 river = pytest.importorskip("river", reason="river is not installed: pip install 'gaussian-neurons[river]'")
 
-from river import checks, compose, evaluate, metrics, preprocessing, stream  # noqa: E402
+from river import anomaly, checks, compose, evaluate, metrics, preprocessing, stream  # noqa: E402
 from river.checks import common  # noqa: E402
 
 from gaussian_neurons.river import WAITING, RiverGaussianNeurons  # noqa: E402
@@ -358,3 +358,60 @@ def test_repulsion_every_is_passed_to_the_model():
     expected = GaussianNeurons(12, width=2.0, repulsion_every=3, random_state=0).partial_fit(X)
     assert model._learned().centers_.tobytes() == expected.centers_.tobytes()
     assert not same_as(model, X)
+
+
+# ---- anomalies ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("given", [{"width": "auto"}, {}])
+def test_score_is_the_false_alarm_rate_at_which_a_sample_is_novel(given):
+    model = model_of(**given)
+    for sample in SAMPLES[:2000]:
+        model.learn_one(sample)
+    rows = [*SAMPLES[2000:], *({name: 1.5 * value for name, value in one.items()} for one in SAMPLES[:50])]
+    learned = model._learned()
+    for row in rows:
+        score = model.score_one(row)
+        assert 0 <= score <= 1
+        for rate in (0.2, 0.01, 0.001):
+            novel = learned.is_novel([[row[name] for name in "abc"]], rate)[0]
+            assert novel == (score >= 1 - rate), (score, rate)
+    usual = [model.score_one(sample) for sample in SAMPLES[2000:]]
+    assert 0.85 < np.mean(np.array(usual) < 0.9) < 0.95
+    assert np.mean(np.array(usual) < 0.99) > 0.97
+
+
+def test_scores_are_zero_until_the_first_data_is_complete():
+    model = model_of()
+    assert model.score_one(SAMPLES[0]) == 0.0
+    for sample in SAMPLES[:999]:
+        model.learn_one(sample)
+    far = {"a": 99.0, "b": 99.0, "c": 99.0}
+    assert model.score_one(far) == 0.0
+    model.learn_one(SAMPLES[999])
+    assert model.score_one(far) > 0.999
+    with pytest.raises(ValueError, match="must be a finite number"):
+        model.score_one({"a": float("nan")})
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda model: anomaly.ThresholdFilter(model, threshold=0.999),
+        lambda model: anomaly.QuantileFilter(model, q=0.999),
+    ],
+)
+def test_filters_of_river_keep_anomalies_from_being_learned(make):
+    filtered = make(model_of(width="auto"))
+    pipeline = compose.Pipeline(preprocessing.StandardScaler(), filtered)
+    for sample in SAMPLES[:2500]:
+        pipeline.learn_one(sample)
+    model = filtered.anomaly_detector
+    before = model._learned().n_samples_seen_
+    assert before > 2400
+    far = {"a": 99.0, "b": 99.0, "c": 99.0}
+    score = pipeline.score_one(far)
+    assert score > 0.999
+    assert filtered.classify(score)
+    filtered.learn_one(far)
+    assert model._learned().n_samples_seen_ == before

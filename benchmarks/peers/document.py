@@ -99,18 +99,17 @@ def write(results: Results, docs: Path) -> None:
             figure.savefig(folder / f"{name}.png")
             drawn.append(name)
     page = text(results, claims(results), slopes(results), drawn)
-    repulsion = folder / "repulsion.md"
-    if repulsion.exists():
-        links = {"](../": "](", "](repulsion": "](performance/repulsion"}
-        section = repulsion.read_text()
-        for old, new in links.items():
-            section = section.replace(old, new)
-        page += "\n" + section
+    for section in (folder / "repulsion.md", folder / "covariances.md"):
+        if section.exists():
+            added = section.read_text()
+            for old, new in {"](../": "](", "](repulsion": "](performance/repulsion"}.items():
+                added = added.replace(old, new)
+            page += "\n" + added
     replace_file(docs / "performance.md", page.encode())
 
 
 def text(results: Results, claimed: Sequence[Claim], found: Slopes, drawn: Sequence[str]) -> str:
-    """The page without the section on repulsion; `drawn` are the names of the pictures."""
+    """The page without the sections on repulsion and covariances; `drawn` are the names of the pictures."""
     shown = {name: f"![{PICTURES[name]}](performance/{name}.png)\n" for name in drawn}
     named = [results.workloads[key] for key in NAMED if key in results.workloads]
     parts = [

@@ -57,8 +57,15 @@ def merge_gaussians(
     variances: NDArray[np.float64],
     counts: NDArray[np.float64],
     directions: float,
+) -> tuple[list[int], list[int], list[float]]: ...
+def refine_groups(
+    centers: NDArray[np.float64],
+    variances: NDArray[np.float64],
+    counts: NDArray[np.float64],
+    directions: float,
+    margin: float,
     groups: NDArray[np.int64],
-) -> tuple[list[int], list[int], list[float], float]: ...
+) -> float: ...
 def tridiagonal(
     matrix: NDArray[np.float64], diagonal: NDArray[np.float64], off_diagonal: NDArray[np.float64]
 ) -> None: ...

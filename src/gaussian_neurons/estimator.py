@@ -26,9 +26,10 @@ from gaussian_neurons.clustering.tree import Tree, tree_of
 from gaussian_neurons.learning import responses
 from gaussian_neurons.learning.backends import is_compiled, name_of
 from gaussian_neurons.model import learner, model_file, run
+from gaussian_neurons.model.advice import AdviceWarning, advice
 from gaussian_neurons.model.columns import require_columns
+from gaussian_neurons.model.look import LEAST_SCORE
 from gaussian_neurons.model.recent import Recent
-from gaussian_neurons.model.scaling import uneven
 from gaussian_neurons.model.settings import Settings, checked, checked_before, checked_draws
 from gaussian_neurons.model.state import Network, State
 from gaussian_neurons.sampling import Stream, as_stream
@@ -37,7 +38,6 @@ from gaussian_neurons.views import notebook, observers
 
 Array = NDArray[Any]
 
-LEAST_SCORE = float(np.log(1e-3))  # given width: a row belongs to no cluster if all log-responses are below
 LEAST_DRAWS = 100_000  # samples that fit presents at least, with a given width ...
 LEAST_DRAWS_OF_SHARES = 20_000  # ... and with an automatic one, whose neurons start spread over the data
 DRAWS_AT_ONCE = 4096
@@ -70,8 +70,9 @@ class GaussianNeurons(
 
     Parameters
     ----------
-    n_neurons : int, default=16
-        The paper's K: an upper limit on the number of clusters.
+    n_neurons : int, default=50
+        The paper's K: an upper limit on the number of clusters. A sample costs K D operations with an
+        automatic width, and K^2 D with a given one.
     covariance_type : "spherical", "diag" or "full", default="spherical"
         What a neuron has: a width (the paper's rule), a diagonal covariance or a full one. The last two need
         a `width`, or covariances of the samples.
@@ -197,7 +198,7 @@ class GaussianNeurons(
 
     def __init__(
         self,
-        n_neurons: int = 16,
+        n_neurons: int = 50,
         *,
         covariance_type: str = "spherical",
         width: Any = "auto",
@@ -332,6 +333,9 @@ class GaussianNeurons(
         callback: Callable[[Self, int], Any] | None = None,
         on_bad: str = "raise",
         on_write_error: str = "raise",
+        on_event: Callable[[Event], Any] | None = None,
+        on_novel: Callable[[run.Novel], Any] | None = None,
+        false_alarms: float = 0.01,
     ) -> Self:
         """Learn from a stream, on top of what was learned before, with constant memory.
 
@@ -357,6 +361,13 @@ class GaussianNeurons(
             rows before it; or "skip" such rows: they are counted in `n_skipped_` and reported at the end
         on_write_error : "raise" if a checkpoint cannot be written, or "warn" and go on. The last checkpoint
             stays
+        on_event : called with each new event of `events_` once the rows that caused it are learned
+        on_novel : called with the (samples, row, score, threshold) of each row that is novel before it is
+            learned: `is_novel` of the model that has learned all rows before it, from the 1001st on. Rows are
+            then learned one by one, about 0.1 ms each
+        false_alarms : of `on_novel`, as in `is_novel`. With `on_event` or `on_novel`, a checkpoint is also
+            written after events and once a second. It holds nothing that is not reported: after a kill,
+            reports that came after the last checkpoint are made again
 
         Examples
         --------
@@ -371,7 +382,8 @@ class GaussianNeurons(
             raise ValueError(f"callback must be a function of (model, t), got {callback!r}.")
         call = None if callback is None else partial(callback, self)
         bar = progress and not notebook.views_of(self)  # a view that follows shows as much
-        plan = run.Plan(n_samples, bar, checkpoint, every, call, on_bad, on_write_error)
+        reports = on_event, on_novel, false_alarms
+        plan = run.Plan(n_samples, bar, checkpoint, every, call, on_bad, on_write_error, *reports)
         model = run.Model(
             state=lambda: self._state,
             exchange=self._exchange,
@@ -381,6 +393,8 @@ class GaussianNeurons(
             parameters=lambda: self.get_params(deep=False),
             n_clusters=lambda: self.n_clusters_,
             follow=partial(observers.following, self),
+            events=lambda: self.events_,
+            scores=lambda x: _scores(self._network, self._network.look.recent.scaled(x)),
         )
         with notebook.Shown(self, at_once=True):
             run.learn(model, source, plan)
@@ -405,8 +419,9 @@ class GaussianNeurons(
         """The number of the cluster of each row, or -1 if it belongs to none.
 
         That is the cluster of the neuron that responds most or, with an automatic width, has the largest
-        share. A row belongs to none if no learned neuron responds: with a given width, with at least 0.001;
-        with an automatic one, as to all but 0.1 % of the samples like the recent ones (`is_novel`).
+        share. With an automatic width a row belongs to none if it is novel at a rate of 0.1 %: if
+        `is_novel(X, 0.001)`. A given width is a reach: a row belongs to none if no learned neuron responds
+        with at least 0.001, however many of the recent samples are such rows.
 
         Parameters
         ----------
@@ -658,6 +673,7 @@ class GaussianNeurons(
         loaded = model_file.load(path, cls._get_param_names())
         model = cls(**loaded.parameters)
         model._state = loaded.state
+        model._say_no_more(loaded.state)
         return model
 
     def watch(self, shape: tuple[int, ...] | None = None, every: float = 0.1) -> notebook.View:
@@ -823,16 +839,17 @@ class GaussianNeurons(
         self._state = state
         if before is None or before.seed != state.seed:  # the seed was drawn from a copy, see _new_state
             check_random_state(self.random_state).randint(SEEDS)
-        complete = before is not None and before.network is not None and before.early is state.early
-        if state.network is not None and not complete:  # the first data has just become complete
-            self._warn_of_uneven_columns(state)
+        known = None if before is None or before.early is not state.early else before.network
+        if state.network is not None and (known is None or known.clusters is not state.network.clusters):
+            for text in self._advice(state, first=known is None):
+                warn(text, AdviceWarning)
 
-    def _warn_of_uneven_columns(self, state: State) -> None:
-        given = self._settings(state.recent.n_features)
-        if given.scale is None and given.domain is None and given.covariance_type == "spherical":
-            text = uneven(state.recent.raw, state.names)
-            if text is not None:
-                warn(text)
+    def _advice(self, state: State, first: bool) -> Iterator[str]:
+        """What was not yet said about the clusters of a state."""
+        for kind, text in advice(state, self._settings(state.recent.n_features), first):
+            if kind not in state.early.told:
+                state.early.told.add(kind)
+                yield text
 
     def _restore(self, loaded: model_file.Loaded) -> None:
         """Take the parameters and the state of a checkpoint; a file does not contain a function."""
@@ -840,6 +857,12 @@ class GaussianNeurons(
         if callable(self.backend) and given.get("backend") == name_of(self.backend):
             del given["backend"]
         self.__dict__.update(given, _state=loaded.state)
+        self._say_no_more(loaded.state)
+
+    def _say_no_more(self, state: State) -> None:
+        """What there is to say about a loaded state was said before it was saved."""
+        if state.network is not None:
+            list(self._advice(state, first=True))
 
     def _commit(self, before: State | None, states: Iterator[State]) -> None:
         learner.commit(partial(self._exchange, before), observers.following(self, states))

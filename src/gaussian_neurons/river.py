@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 WAITING = 256  # samples that are learned together
+FIRST = 1000  # samples before scores of anomalies
 NO_CLUSTER = -1
 SHOWN = 5  # features in a message
 
@@ -41,7 +42,8 @@ class RiverGaussianNeurons(base.Clusterer):
     Parameters
     ----------
     n_neurons
-        An upper limit on the number of clusters.
+        K, an upper limit on the number of clusters. A sample costs K D operations with an automatic width,
+        and K^2 D with a given one.
     width
         A squared length, about the distance at which two samples count as alike. The larger, the fewer
         clusters. "auto" finds it.
@@ -90,7 +92,7 @@ class RiverGaussianNeurons(base.Clusterer):
 
     def __init__(
         self,
-        n_neurons: int = 16,
+        n_neurons: int = 50,
         width: Any = "auto",
         inhibition: Any = "auto",
         learning_rate: Any = "auto",
@@ -145,6 +147,40 @@ class RiverGaussianNeurons(base.Clusterer):
         if self._features is None:
             return NO_CLUSTER
         return int(self._learned().predict(np.array([_row(self._features, x)], np.float64))[0])
+
+    def score_one(self, x: Mapping[Any, Any]) -> float:
+        """How anomalous a sample is, from 0 to 1: 1 less the part of samples that are more so.
+
+        A part p of the samples like the last 1000 reaches 1 - p, as in `GaussianNeurons.is_novel`. So 0.99
+        can be the threshold of an `anomaly.ThresholdFilter`, and `anomaly.QuantileFilter` works as well. Both
+        keep anomalies from being learned, also those that begin something new, unless
+        `protect_anomaly_detector=False`. During the first 1000 samples, it is 0.
+
+        Parameters
+        ----------
+        x
+            A number for each feature.
+
+        Examples
+        --------
+        >>> import random
+        >>> from river import anomaly
+        >>> model = RiverGaussianNeurons(seed=0)
+        >>> source = random.Random(0)
+        >>> for _ in range(2000):
+        ...     model.learn_one({"x": source.gauss(0, 1), "y": source.gauss(0, 1)})
+        >>> model.score_one({"x": 1.0, "y": 0.0}) < 0.9, model.score_one({"x": 4.5, "y": 0.0}) > 0.99
+        (True, True)
+        >>> filtered = anomaly.ThresholdFilter(model, threshold=0.99)
+        >>> filtered.classify(filtered.score_one({"x": 9.0, "y": 0.0}))
+        True
+        """
+        if self._features is None:
+            return 0.0
+        row, model = np.array([_row(self._features, x)], np.float64), self._learned()
+        if model.n_samples_seen_ < FIRST or not model.n_clusters_:
+            return 0.0
+        return 1.0 - model._network.look.part_below(float(model.score_samples(row)[0]))
 
     def learn_many(self, X: Any) -> None:
         """Learn from the rows of a data frame, of pandas or another library, in their order."""

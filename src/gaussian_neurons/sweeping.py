@@ -24,7 +24,8 @@ from gaussian_neurons.base.progress import Bar
 from gaussian_neurons.base.warn import warn
 from gaussian_neurons.estimator import GaussianNeurons
 from gaussian_neurons.learning.responses import checked_scale, least_width, squared_distances
-from gaussian_neurons.model.scaling import UNEVEN_TEXT, Scaling, uneven
+from gaussian_neurons.model.advice import AdviceWarning
+from gaussian_neurons.model.scaling import Scaling, uneven
 from gaussian_neurons.sampling import Stream
 
 Array = NDArray[Any]
@@ -402,7 +403,7 @@ def _silent() -> Iterator[None]:
         return
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        warnings.filterwarnings("ignore", UNEVEN_TEXT)
+        warnings.simplefilter("ignore", AdviceWarning)
         yield
 
 

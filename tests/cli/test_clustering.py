@@ -33,7 +33,7 @@ def test_fit_learns_the_model_of_the_library(here, name):
     same = GaussianNeurons(width=1.0, random_state=0).fit(X)
     assert model.centers_.tobytes() == same.centers_.tobytes()
     assert "3,000 rows of 2 columns" in done.stdout
-    assert "3 clusters of at most 16, by 100,000 samples" in done.stdout
+    assert "3 clusters of at most 50, by 100,000 samples" in done.stdout
     assert f"{np.bincount(same.labels_)[0]:,}" in done.stdout
     assert f"predict m.safetensors {name}" in done.stdout
     names = getattr(model, "feature_names_in_", None)
@@ -54,7 +54,7 @@ def test_a_covariance_is_multiplied_with_the_width(here, kind, text, shape):
     done = good("fit", "a.csv", "--out", "m", *options)
     mean = np.mean(np.diag(shape) if kind == "full" else shape) / 2
     assert f"mean width {mean:.4g}; a smaller" in done.stdout
-    width = 0.5 * np.repeat([shape], 16, axis=0)
+    width = 0.5 * np.repeat([shape], 50, axis=0)
     same = GaussianNeurons(covariance_type=kind, width=width, max_samples=5000, random_state=0).fit(X)
     model = GaussianNeurons.load("m")
     assert model.centers_.tobytes() == same.centers_.tobytes()
@@ -119,7 +119,7 @@ def test_the_number_and_the_shape_of_clusters_can_be_given(here):
     )
     model = GaussianNeurons.load("m")
     assert (model.n_clusters, model.shape) == (4, "any")
-    for option in (["--clusters", "4"], ["--shape", "any"]):
+    for option in (["--clusters", "4"], ["--shape", "any"], ["--memory", "9"]):
         assert "need an automatic width" in refused("fit", "a.csv", "--out", "n", "--width", "1", *option)
 
 
@@ -208,6 +208,34 @@ def test_standardized_columns_of_different_scales_give_the_clusters(here, way):
     assert set(good("predict", "m", "a.csv", "--only").stdout.split()[1:]) <= {"0", "1", "2", "-1"}
 
 
+def test_memory_and_scale_are_parameters_of_the_library(here):
+    write_csv(here / "a.csv", X * [1, 1000])
+    good("fit", "a.csv", "-o", "m", "--scale", "robust", "--memory", "2000", "--samples", "3000")
+    model = GaussianNeurons.load("m")
+    same = GaussianNeurons(scale="robust", memory=2000, max_samples=3000, random_state=0).fit(X * [1, 1000])
+    assert model.get_params() == same.get_params()
+    assert model.centers_.tobytes() == same.centers_.tobytes()
+    assert "--standardize means" in refused("fit", "a.csv", "-o", "n", "--scale", "robust", "--standardize")
+
+
+def test_novel_rows_are_marked(here, model):
+    far = np.vstack([X[:50], [[50.0, 50.0], [0.9, 0.9]]])
+    write_csv(here / "a.csv", far)
+    done = good("predict", "m.safetensors", "a.csv", "--novel")
+    assert done.stdout.splitlines()[0] == "x,y,cluster,novel"
+    table = pd.read_csv(here / "a.csv")
+    found = [int(line.split(",")[-1]) for line in done.stdout.splitlines()[1:]]
+    assert found == model.is_novel(table).astype(int).tolist()
+    assert found[-2:] == [1, 1]
+    options = ["--novel", "--false-alarms", "0.5", "--scores", "--only"]
+    lines = good("predict", "m.safetensors", "a.csv", *options).stdout.splitlines()
+    assert lines[0] == "cluster,score,novel"
+    assert [int(line[-1]) for line in lines[1:]] == model.is_novel(table, 0.5).astype(int).tolist()
+    rows = "\n".join(json.dumps({"x": a, "y": b}) for a, b in far[-2:].tolist())
+    (last,) = good("predict", "m.safetensors", "-", "--novel", stdin=rows).stdout.splitlines()[1:]
+    assert json.loads(last)["novel"] == 1
+
+
 def test_a_column_without_a_name_gives_a_warning(here):
     rows = "".join(f"{k},1.5,{k % 2}\n" for k in range(50))
     (here / "a.csv").write_text(",a,b\n" + rows)
@@ -231,7 +259,7 @@ def test_a_model_without_clusters_gives_a_warning_with_options(here):
     assert "no neuron learned" in done.stderr.lower()
     assert "--init samples" in done.stderr
     assert "init=" not in done.stderr
-    assert "0 clusters of at most 16" in done.stdout
+    assert "0 clusters of at most 50" in done.stdout
 
 
 def test_files_are_overwritten_only_with_force(here):
@@ -410,7 +438,7 @@ def test_the_output_file_is_written_as_a_whole(here, model):
 
 def test_info_shows_the_facts_of_a_model(here, model):
     shown = good("info", "m.safetensors").stdout
-    for words in ("3 of at most 16", "100,000", "2 (x, y)", "width=1.0", "random_state=0", "twin of"):
+    for words in ("3 of at most 50", "100,000", "2 (x, y)", "width=1.0", "random_state=0", "twin of"):
         assert words in shown
     info = json.loads(good("info", "m.safetensors", "--json").stdout)
     assert info["clusters"] == 3
@@ -423,7 +451,7 @@ def test_info_shows_the_facts_of_a_model(here, model):
     lines = [line.split() for line in shown[shown.index("twin of") :].splitlines()]
     numbers = [int(line[0]) for line in lines if len(line) == 8 and line[0].isdecimal()]
     assert numbers[:3] == np.flatnonzero(model.learned_).tolist()
-    assert sorted(numbers) == list(range(16))
+    assert len(set(numbers)) == len(numbers) == 3 + 16  # those without a cluster are shortened
     assert [one["share"] for one in info["neurons"]] == model.diagnosis_.share.tolist()
     assert [one["center"] for one in info["neurons"]] == model.centers_.tolist()
     clusters = [one["cluster"] for one in info["neurons"] if one["learned"]]
@@ -451,3 +479,12 @@ def test_info_of_a_model_before_its_domain_is_known(here):
     good("fit", "a.csv", "-o", "m", "--one-pass")
     assert "unknown until" in good("info", "m").stdout
     assert json.loads(good("info", "m", "--json").stdout)["domain"] is None
+
+
+def test_doubtful_results_are_reported_once_in_the_words_of_the_command_line(here):
+    write_csv(here / "a.csv", X[:40])
+    done = good("fit", "a.csv", "-o", "m")
+    assert done.stderr.count("Warning:") == 1
+    assert "Warning: 40 rows are few for 50 neurons" in done.stderr
+    assert "Use --neurons 8, or more rows." in done.stderr
+    assert good("info", "m").stderr == good("predict", "m", "a.csv", "--only").stderr == ""

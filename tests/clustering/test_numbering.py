@@ -219,6 +219,29 @@ def test_a_cluster_at_the_place_of_a_retired_one_gets_its_number(three):
     assert new.returned(new.found(elsewhere), recent).number.tolist() == [0, 0, 3, 3, 2, 2]
 
 
+def test_an_event_says_how_sure_it_is_and_why(three):
+    """A cluster wins 20 of 60 samples; it needs 1.5, and 0.75 count as chance."""
+    recent = np.repeat(LINE, 10, axis=0) + np.tile([[-0.4], [0.4]], (30, 1))
+    born = reported(three, line(1000), recent)
+    assert [event.reason for event in born.events] == ["won 20 of 60 samples"] * 3
+    assert born.events[0].evidence == pytest.approx(20 * np.log(20 / 0.75) - 20 + 0.75)
+    neurons = line(2000)
+    resting = replace(neurons, rests=np.array([1000, 1000, -1, -1, -1, -1]))
+    share = np.array([0, 0, 0.25, 0.25, 0.25, 0.25])
+    gone = born.reported(born.found(resting), resting, share, recent)
+    assert facts_of(gone)[-1] == (2000, "absent", 0)
+    assert gone.events[-1].reason == "won 0 of 60 samples, 0.333 of them before"
+    assert gone.events[-1].evidence == pytest.approx(20)  # chance of none if 20 are expected: exp(-20)
+    ended = reported(after(born, [-1, -1, 1, 1, 2, 2]), neurons, recent)
+    assert ended.events[-1].reason == "won too few samples"
+    assert ended.events[-1].evidence == pytest.approx(20)
+    elsewhere = shifted(neurons, slice(4, 6), 3.0)
+    moved = reported(born, elsewhere, recent + np.where(recent > 15, 3.0, 0.0)).events[-1]
+    far = np.mean((recent[recent > 15] - 20) ** 2)  # the cluster is at its first neuron
+    assert moved.kind == "moved"
+    assert moved.evidence == pytest.approx(20 * 9 / far / 2)
+
+
 def test_the_text_of_an_event():
     event = Event(2000, "born", 3, np.array([0.12345, 2.0]))
     assert repr(event) == "Event(2000, 'born', cluster 3 at [0.123, 2.   ])"

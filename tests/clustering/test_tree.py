@@ -42,11 +42,7 @@ def test_each_merge_costs_what_the_evidence_loses_and_no_other_costs_less(D):
     k = 8
     centers, variances = random.normal(size=(k, D)) * 3, random.uniform(0.5, 2, k)
     counts = random.integers(1, 50, k).astype(float)
-    given = np.arange(k) % 3
-    first, second, costs, cost = _core.merge_gaussians(centers, variances, counts, float(D), given)
-    alone = evidence([[i] for i in range(k)], centers, variances, counts, D)
-    three = evidence([np.flatnonzero(given == g).tolist() for g in range(3)], centers, variances, counts, D)
-    assert cost == pytest.approx(alone - three, rel=1e-9)
+    first, second, costs = _core.merge_gaussians(centers, variances, counts, float(D))
     groups = [[i] for i in range(k)]
     for one, other, cost in zip(first, second, costs, strict=True):
         now = evidence(groups, centers, variances, counts, D)
@@ -66,10 +62,57 @@ def test_halves_of_a_normal_distribution_merge_and_separate_ones_do_not():
     """Half a normal has 1 - 2/pi of its variance, 0.80 from the middle."""
     for apart, merges in ((0.798, True), (3.0, False)):
         centers = np.array([[-apart], [apart]])
-        cost = _core.merge_gaussians(
-            centers, np.full(2, 1 - 2 / np.pi), np.full(2, 500.0), 1.0, np.zeros(2, int)
-        )[2][0]
+        cost = _core.merge_gaussians(centers, np.full(2, 1 - 2 / np.pi), np.full(2, 500.0), 1.0)[2][0]
         assert (cost < 0) is merges
+
+
+# ---- changes of groups --------------------------------------------------------------------------------
+
+
+def changes(groups):
+    """Every other grouping that joins two groups, or moves one member, to another or to a new group."""
+    for a in range(len(groups)):
+        others = [g for c, g in enumerate(groups) if c != a]
+        for b, other in enumerate(others):
+            yield [*others[:b], other + groups[a], *others[b + 1 :]]
+        for i in groups[a] if len(groups[a]) > 1 else ():
+            rest = [j for j in groups[a] if j != i]
+            yield [*others, rest, [i]]
+            for b, other in enumerate(others):
+                yield [rest, *others[:b], [*other, i], *others[b + 1 :]]
+
+
+@pytest.mark.parametrize("D", [1, 2, 12])
+@pytest.mark.parametrize("margin", [0.0, 40.0])
+def test_groups_change_until_no_change_gains_more_than_the_margin(D, margin):
+    random = np.random.default_rng(D)
+    k = 9
+    centers, variances = random.normal(size=(k, D)) * 2, random.uniform(0.5, 2, k)
+    counts, given = random.integers(1, 50, k).astype(float), random.integers(3, size=k)
+    given[:3] = range(3)
+
+    def of(labels):
+        return [np.flatnonzero(labels == g).tolist() for g in np.unique(labels)]
+
+    found = given.copy()
+    gained = _core.refine_groups(centers, variances, counts, float(D), margin, found)
+    before, after = (evidence(of(labels), centers, variances, counts, D) for labels in (given, found))
+    alone = evidence([[i] for i in range(k)], centers, variances, counts, D)
+    assert gained == pytest.approx(after - alone, rel=1e-9)
+    assert after == before or after > before + margin
+    best = max(evidence(groups, centers, variances, counts, D) for groups in changes(of(found)))
+    assert best <= after + margin + 1e-6
+
+
+def test_a_group_of_two_clusters_is_divided_and_two_halves_of_one_are_joined():
+    """Four Gaussians at 0, 1, 9 and 10, in the groups {0, 9}, {1}, {10}."""
+    centers = np.array([[0.0], [1.0], [9.0], [10.0]])
+    groups = np.array([0, 1, 0, 2])
+    _core.refine_groups(centers, np.ones(4), np.full(4, 250.0), 1.0, 0.0, groups)
+    assert groups[0] == groups[1] != groups[2] == groups[3]
+    unchanged = np.array([0, 1, 0, 2])
+    _core.refine_groups(centers, np.ones(4), np.full(4, 250.0), 1.0, 1e6, unchanged)
+    assert unchanged.tolist() == [0, 1, 0, 2]
 
 
 # ---- cuts -------------------------------------------------------------------------------------------

@@ -14,9 +14,10 @@ def stripes():
 
 @pytest.fixture
 def client(stripes):
-    """A client without a browser, at the start of a trial on stripes."""
+    """A client without a browser, at the start of a trial on stripes that runs."""
     generation = stripes.run.generation
     with stripes.tab() as one:
+        one.send("resume")
         one.send("start", setup=STRIPES.as_json())
         one.next("scene", where=lambda scene: scene["generation"] > generation)
         yield one

@@ -34,12 +34,14 @@ def until(page, condition, arg=None):
 
 
 def start(page, setup, size=SIZE):
-    """Start a trial and wait for its first frame."""
+    """Start a trial that runs, and wait for its first frame."""
     page.bring_to_front()  # browsers draw other tabs once a second
+    page.evaluate("document.querySelectorAll('.toast button').forEach(it => it.click())")
     if size is not None and page.viewport_size != size:
         resize(page, **size)
     generation = page.served.run.generation
-    page.served.run.submit(0, ("start", {"setup": setup.as_json()}))
+    for command in (("resume", {}), ("start", {"setup": setup.as_json()})):
+        page.served.run.submit(0, command)
     until(
         page,
         "([g, K]) => gaussianNeurons.scene?.generation > g && gaussianNeurons.frame?.ids.length === K",
@@ -75,6 +77,12 @@ def resize(page, width, height):
 def drawn(page):
     """Wait until the page has drawn what it has received."""
     page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+def choose(page, kind, name):
+    """Choose data or a preset by its picture."""
+    page.locator("#choose").click()
+    page.locator(f"#gallery [data-{kind}='{name}']").click()
 
 
 def choose_surface(page, choice):

@@ -59,8 +59,9 @@ class Served:
 
 
 @contextmanager
-def served(setup=STRIPES, sources=None, host="127.0.0.1", token=None, port=0):
+def served(setup=STRIPES, sources=None, host="127.0.0.1", token=None, port=0, running=True):
     application = Application(sources or striped_sources(), setup)
+    application.run.running = running
     bound = listen(host, port)
     running = make_server(application, host, token)
     running.config.ws_ping_interval = None  # on a busy machine, pongs may be late

@@ -42,6 +42,57 @@ def test_filters_change_while_running_and_not_while_paused(page):
     until(page, "n => gaussianNeurons.frame.seen > n + 1000", arg=still[0])
 
 
+def test_the_strip_shows_each_sample_once(page):
+    pause(page)
+    restart(page)
+    for count in (1, 2, 3, 10):
+        while seen(page) < count:
+            before = seen(page)
+            page.locator("#step").click()
+            until(page, "n => gaussianNeurons.frame.seen === n", arg=before + 1)
+        drawn(page)
+        shown, samples = page.evaluate(
+            """async () => {
+                 const { PatchCanvas } = await import('/page/colours.js');
+                 const { frame } = gaussianNeurons;
+                 const pictures = [...document.querySelectorAll('#samples canvas:not([hidden])')];
+                 const samples = [];
+                 for (let at = 0; at < frame.samples.length; at += 16) {
+                   const picture = new PatchCanvas();
+                   picture.show(frame.samples.subarray(at, at + 16), [4, 4, 1]);
+                   samples.push(picture.canvas.toDataURL());
+                 }
+                 return [pictures.map(it => it.toDataURL()), samples];
+               }"""
+        )
+        assert len(shown) == min(count, 8)
+        assert shown == samples[-8:]
+
+
+def test_what_is_drawn_comes_from_one_frame(page):
+    """Widths, counts and curves are read at once, while the run goes on."""
+    enter(page, "eta_sigma", 0.2)
+    page.locator(".filter[data-neuron='3']").hover()
+    until(page, "document.querySelector('[data-fact=number]').textContent === '3'")
+    page.locator("#inspector .facts").wait_for()
+    for _ in range(30):
+        tile, inspected, counted, framed, curve = page.evaluate(
+            """() => {
+                 const text = name => document.querySelector(name).textContent;
+                 return [
+                   text('.filter[data-neuron="3"] .width').slice(2), text('[data-fact=width]'),
+                   Number(text('#learned-count')),
+                   document.querySelectorAll('.filter[data-learned="1"]').length,
+                   document.querySelector('#curve-learned').getAttribute('aria-label'),
+                 ];
+               }"""
+        )
+        assert tile == inspected
+        assert counted == framed
+        assert f": {counted} after" in curve
+        page.wait_for_timeout(37)
+
+
 def test_learned_filters_are_framed_and_pushed_out_ones_dimmed(page):
     until(page, "gaussianNeurons.frame.seen > 100000")
     pause(page)
@@ -205,24 +256,35 @@ def test_an_internal_error_is_shown_until_the_run_continues(page):
     page.locator("#failed").wait_for(state="hidden")
 
 
-def test_a_message_appears_if_all_neurons_stay_outside_the_domain(page):
-    pause(page)  # so that no frame changes the message
-    hidden = page.evaluate(
+def test_a_dead_end_is_named_with_a_way_out(shared_page):
+    """Nothing learned at a narrow width, equal neurons, and neurons that left the domain."""
+    advices = shared_page.evaluate(
         """async () => {
-             const { Status } = await import('/page/status.js');
-             const status = new Status();
-             const hidden = (frame, now) => {
-               status.show({ ...gaussianNeurons.frame, state: 'paused', ...frame }, now);
-               return document.querySelector('#all-outside').hidden;
-             };
-             const outside = { learnedCount: 0, distance: [2, 3] };
-             return [
-               hidden(outside, 0), hidden(outside, 2000), hidden(outside, 3001),
-               hidden({ learnedCount: 1, distance: [2, 3] }, 3002), hidden(outside, 3003),
-             ];
+             const { adviceFor } = await import('/page/status.js');
+             const suggestion = { sigma: 4.1, lambda: 0.015 };
+             const scene = { setup: { sigma: 1 }, suggestion, patch: [9, 9, 1] };
+             const plane = { ...scene, suggestion: null };
+             const frame = { seen: 1e6, learnedCount: 0, ids: [1, 2, 3, 4], learned: [0, 0, 0, 0] };
+             const near = { ...frame, distance: [2, 0.5, 2, 2] };
+             const far = { ...frame, distance: [2, 1.1, 2, 2] };
+             const twins = { ...near, learnedCount: 1, learned: [1, 2, 2, 2] };
+             const learned = { ...far, learnedCount: 1, learned: [1, 0, 0, 0] };
+             const wide = { ...scene, setup: { sigma: 4 } };
+             const pairs = [[near, scene], [{ ...near, seen: 10_000 }, scene], [near, wide], [far, plane]];
+             pairs.push([near, plane], [twins, plane], [learned, plane]);
+             return pairs.map((pair) => adviceFor(...pair)?.message ?? null);
            }"""
     )
-    assert hidden == [True, True, False, True, True]
+    restart = {"do": "reset", "seed": "same"}
+    suggested = {"do": "start", "setup": {"sigma": 4.1, "lambda": 0.015}}
+    assert advices == [suggested, None, None, restart, None, restart, None]
+
+
+def test_one_click_leaves_the_dead_end_of_a_narrow_width(page):
+    start(page, replace(STRIPES, width=0.02, speed=None))
+    page.locator("#advice button", has_text="Use σ").click()
+    until(page, "gaussianNeurons.scene.setup.lambda === 0.015")
+    page.served.until(lambda trial: trial.learned.any())
 
 
 def test_many_filters_can_be_scrolled_to_the_first(page):

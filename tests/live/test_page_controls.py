@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.live.pages import enter, pause, restart, seen, until
+from tests.live.pages import choose, drawn, enter, pause, restart, seen, until
 
 pytest.importorskip("playwright.sync_api")
 
@@ -133,10 +133,10 @@ def test_an_older_message_does_not_undo_the_choice_of_a_class(shared_page):
 
 def test_presets_start_figures_and_their_hint_stays_when_settings_change(page):
     known = page.served.run.presets
-    assert page.locator("#figure-info").is_hidden()
-    assert page.locator("#preset option[data-preset]").count() == len(known) == 17
+    assert page.locator("#figure-title").inner_text() == "stripes"
+    assert page.locator("#gallery [data-preset]").count() == len(known) == 17
     for name in ("figure5d", "figure1", "figure2f"):
-        page.locator("#preset").select_option(name)
+        choose(page, "preset", name)
         until(page, "name => gaussianNeurons.scene.preset === name", arg=name)
         assert page.served.query(lambda trial: trial.setup).same_experiment(known[name].setup)
         assert page.locator("#figure-hint").inner_text() == known[name].hint
@@ -144,24 +144,61 @@ def test_presets_start_figures_and_their_hint_stays_when_settings_change(page):
         page.locator("#plane").wait_for(state="visible" if name == "figure1" else "hidden")
     title = page.locator("#figure-title").inner_text()
     enter(page, "lambda", 0.4)
-    until(page, "gaussianNeurons.scene.preset === null && gaussianNeurons.scene.setup.lambda === 0.4")
+    until(page, "gaussianNeurons.scene.changed && gaussianNeurons.scene.setup.lambda === 0.4")
     assert page.locator("#figure-hint").inner_text() == known["figure2f"].hint
-    changed = page.locator("#figure-title").inner_text()
-    assert changed.endswith(title)
-    assert changed != title
+    assert page.locator("#figure-title").inner_text() == title.replace("Figure 2f.", "Figure 2f, changed.")
     assert page.locator("#note code").all_inner_texts() == ["--data mnist", "--data-dir"]
 
 
 def test_data_is_chosen_and_absent_data_is_disabled(page):
-    absent = page.locator("#data option[value='mnist']")
-    assert absent.get_attribute("disabled") is not None
-    assert absent.get_attribute("title") == "not found"
-    page.locator("#data").select_option("mixture")
+    page.locator("#choose").click()
+    absent = page.locator("#gallery [data-data='mnist']")
+    assert absent.get_attribute("aria-disabled") == "true"
+    absent.focus()
+    assert page.locator("#gallery-text").inner_text() == "not found"
+    page.keyboard.press("Escape")
+    choose(page, "data", "mixture")
     page.served.until(lambda trial: trial.mode == "plane")
     page.locator("#plane").wait_for()
     assert page.locator("#filters").is_hidden()
-    page.locator("#data").select_option("file")
+    choose(page, "data", "file")
     page.locator(".filter").first.wait_for()
+
+
+def test_pictures_for_the_choice(page):
+    """One for each data set and figure, in their order, and a sentence for the one that has the focus."""
+    page.locator("#choose").click()
+    width = page.evaluate(
+        """async () => {
+             const image = new Image();
+             image.src = '/page/thumbnails.png';
+             await image.decode();
+             return image.naturalWidth;
+           }"""
+    )
+    places = page.evaluate(
+        """[...document.querySelectorAll('#gallery .thumbnail:not(.none)')]
+             .map(it => parseFloat(it.style.getPropertyValue('--at')))"""
+    )
+    assert places == [-96 * k for k in range(width // 96)]
+    page.locator("#gallery [data-preset='figure3b']").focus()
+    assert page.locator("#gallery-text").inner_text().startswith("Figure 3b. ")
+    page.keyboard.press("Enter")
+    until(page, "gaussianNeurons.scene.preset === 'figure3b'")
+    page.locator("#gallery").wait_for(state="hidden")
+
+
+def test_presenter_mode_with_one_key(page):
+    page.evaluate("document.activeElement.blur()")
+    sizes = "getComputedStyle(document.querySelector('#learned-count')).fontSize"
+    before = page.locator("#learned-count").bounding_box()["height"], page.evaluate(sizes)
+    page.keyboard.press("p")
+    drawn(page)
+    assert page.locator("#learned-count").bounding_box()["height"] > 1.3 * before[0]
+    assert page.locator("#rule").is_hidden()
+    page.keyboard.press("p")
+    drawn(page)
+    assert page.locator("#learned-count").bounding_box()["height"] == before[0]
 
 
 def test_curves_end_at_the_last_sample_of_a_pause(page):
@@ -179,10 +216,29 @@ def test_curves_end_at_the_last_sample_of_a_pause(page):
         )
         page.locator("#step").click()
     restart(page)
-    until(page, "!/\\d/.test(document.querySelector('#curve-rate').getAttribute('aria-label'))")
+    until(page, "!/\\d/.test(document.querySelector('#curve-moved').getAttribute('aria-label'))")
     page.locator("#no-samples").wait_for()
     page.locator("#step").click()
     page.locator("#no-samples").wait_for(state="hidden")
+
+
+def test_the_limits_of_a_curve_are_distinct_numbers(shared_page):
+    texts = shared_page.evaluate(
+        """async () => {
+             const { Chart } = await import('/page/chart.js');
+             const { tickText } = await import('/page/numbers.js');
+             const kind = { column: 1, text: tickText };
+             const chart = new Chart(document.createElement('canvas'), kind, () => {});
+             Object.assign(chart, { size: { width: 300, height: 60 }, theme: { font: 'serif' } });
+             return [[-0.5713, -0.5689], [0, 1], [1e-5, 2e-5], [120, 123.5], [7, 7]].map(([low, high]) => {
+               chart.measure([[1, low], [100, low], [200, high]]);
+               return [chart.text(low), chart.text(high)];
+             });
+           }"""
+    )
+    assert texts[0] == ["−0.5713", "−0.5689"]
+    assert all(low != high for low, high in texts[:4])
+    assert texts[4][0] == texts[4][1]
 
 
 def test_a_mark_may_replace_the_last_one(shared_page):
@@ -190,7 +246,7 @@ def test_a_mark_may_replace_the_last_one(shared_page):
         """async () => {
              const { Curves } = await import('/page/curves.js');
              const canvas = () => document.createElement('canvas');
-             const curves = new Curves({ learned: canvas(), cost: canvas(), rate: canvas() });
+             const curves = new Curves({ learned: canvas(), cost: canvas(), moved: canvas() });
              curves.mark(10, 'μ₅ removed');
              curves.mark(20, '3 points painted');
              curves.mark(20, '6 points painted', true);

@@ -28,6 +28,32 @@ def test_a_typed_number_changes_the_setting_and_the_address(page):
     assert page.evaluate("gaussianNeurons.scene.patch") == [3, 3, 1]
 
 
+def test_undo_in_the_page_changes_the_run_and_in_unsent_text_only_the_text(page):
+    def inhibition(value):
+        page.served.until(lambda trial: trial.setup.inhibition == value)
+        until(page, SETTING, arg=["lambda", str(value)])
+        until(page, "value => document.querySelector('#lambda').value === value", arg=str(value))
+
+    field = page.locator("#lambda")
+    enter(page, "lambda", 0.25)
+    inhibition(0.25)
+    field.press("End")
+    field.press("7")
+    field.press("Control+z")  # unsent: the browser undoes typing
+    assert field.input_value() == "0.25"
+    assert page.served.query(lambda trial: trial.setup.inhibition) == 0.25
+    field.press("Control+z")
+    inhibition(0.5)
+    page.keyboard.press("Control+y")
+    inhibition(0.25)
+    page.locator(".filter[data-neuron='2']").click()
+    page.served.until(lambda trial: 2 not in trial.ids)
+    page.keyboard.press("Control+z")
+    page.served.until(lambda trial: 2 in trial.ids)
+    until(page, "document.querySelectorAll('.filter').length === 6")
+    inhibition(0.25)
+
+
 def test_a_slider_changes_the_setting(page):
     for name in ("K", "sigma", "lambda", "eta", "eta_sigma", "size", "speed"):
         field, _ = FIELDS[name]

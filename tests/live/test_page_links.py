@@ -4,13 +4,14 @@ import functools
 import http.server
 import re
 import threading
+from pathlib import Path
 
 import pytest
 
 from gaussian_neurons import GaussianNeurons
 from gaussian_neurons.live import guard
 from gaussian_neurons.live.setup import Setup
-from tests.live.pages import PLANE, enter, pause, start, until
+from tests.live.pages import PLANE, choose, enter, pause, start, until
 from tests.live.serving import STRIPES, served
 
 pytest.importorskip("playwright.sync_api")
@@ -59,10 +60,10 @@ def test_a_page_uses_the_settings_in_its_address_and_keeps_its_run_when_reloaded
         assert one.query(lambda trial: trial.setup.width) == 0.7
         assert one.run.generation == generation
         assert one.query(lambda trial: trial.seen) > seen
-        page.locator("#preset").select_option("figure2b")  # several figures have these settings
+        choose(page, "preset", "figure2b")  # several figures have these settings
         until(page, "location.search.includes('figure=2b')")
         enter(page, "lambda", 0.4)
-        until(page, "!location.search.includes('figure')")
+        until(page, "location.search.includes('lambda=0.4') && location.search.includes('figure=2b')")
         assert page.problems == []
 
 
@@ -73,7 +74,7 @@ def test_the_address_holds_the_surface_unless_it_is_the_default(plane):
     plane.reload()
     until(plane, "window.gaussianNeurons?.frame && document.querySelector('#surface').value === 'recent'")
     until(plane, f"{PLANE}.surface.shown")
-    plane.locator("#preset").select_option("figure1")
+    choose(plane, "preset", "figure1")
     until(plane, "document.querySelector('#surface').value === 'sample'")
     until(plane, "location.search.includes('figure=1') && !location.search.includes('surface')")
     plane.locator("#surface").select_option("off")
@@ -105,15 +106,15 @@ def test_a_restarted_server_gets_the_settings_of_an_open_page(open_page):
         page = open_page(first.url)
         page.served = first
         start(page, Setup("file", 5, 0.8, size=4))
+        title = page.locator("#figure-title").inner_text()
         until(page, "location.search.includes('sigma=0.8')")
         port = first.port
     page.locator("#banner").wait_for()
     assert page.evaluate("document.body.dataset.state") == "lost"
     assert page.locator(".filter").count() == 5
-    chosen = [page.locator(name).input_value() for name in ("#preset", "#data")]
-    page.locator("#preset").select_option("figure4")
-    page.locator("#data").select_option("mixture")
-    assert [page.locator(name).input_value() for name in ("#preset", "#data")] == chosen
+    choose(page, "preset", "figure4")
+    assert page.locator("#gallery").is_visible()  # nothing was chosen
+    page.keyboard.press("Escape")
     page.locator("#save summary").click()
     page.locator("#save-model").click()
     page.locator(".toast[data-level=error]").wait_for()
@@ -123,7 +124,25 @@ def test_a_restarted_server_gets_the_settings_of_an_open_page(open_page):
         until(page, "document.body.dataset.state === 'running'")
         setup = second.query(lambda trial: trial.setup)
         assert (setup.n_neurons, setup.width) == (5, 0.8)
+        assert page.locator("#figure-title").inner_text() == title
     assert [text for text in page.problems if "WebSocket" not in text and "ERR_CONNECTION" not in text] == []
+
+
+def test_the_figure_is_named_after_a_server_restart(open_page):
+    with served(STRIPES) as first:
+        page = open_page(first.url)
+        choose(page, "preset", "figure2f")
+        until(page, "gaussianNeurons.scene.preset === 'figure2f'")
+        enter(page, "lambda", 0.4)
+        until(page, "location.search.includes('lambda=0.4')")
+        title = page.locator("#figure-title").inner_text()
+        assert title.startswith("Figure 2f, changed.")
+        port = first.port
+    page.locator("#banner").wait_for()
+    with served(STRIPES, port=port):
+        page.locator("#banner").wait_for(state="hidden")
+        until(page, "gaussianNeurons.connection === 'open' && gaussianNeurons.frame?.seen > 0")
+        assert page.locator("#figure-title").inner_text() == title
 
 
 def test_another_site_in_the_same_browser_has_no_access(open_page, stripes, tmp_path):
@@ -189,6 +208,20 @@ def test_model_pictures_and_script_are_saved(page, tmp_path):
     page.keyboard.press("Escape")
 
 
+def test_a_saved_picture_has_the_order_of_the_page(page):
+    page.locator(".filter[data-neuron='2']").click()
+    until(page, "gaussianNeurons.frame.ids.length === 5")
+    for _ in range(2):
+        page.keyboard.press("+")
+    until(page, "document.querySelectorAll('.filter').length === 7")
+    page.locator("#save summary").click()
+    with page.expect_download() as download:
+        page.locator("#save-svg").click()
+    numbers = re.findall(r'<text[^>]*data-neuron="(\d+)"', Path(download.value.path()).read_text())
+    shown = page.evaluate("[...document.querySelectorAll('.filter')].map(it => it.dataset.neuron)")
+    assert numbers == shown == ["1", "7", "3", "4", "5", "6", "8"]
+
+
 def test_a_saved_picture_of_filters(page):
     learned, widths = page.evaluate(
         """async () => {
@@ -200,7 +233,7 @@ def test_a_saved_picture_of_filters(page):
              return pictures.map(arguments_ => filtersSVG(...arguments_, 3));
            }"""
     )
-    assert re.findall(r'opacity="([\d.]+)"', learned) == ["0.39", "0.39"]  # pushed out, as on the page
+    assert re.findall(r'opacity="([\d.]+)"', learned) == ["0.25", "0.25"]  # pushed out, as on the page
     text = re.sub(r"<[^>]*>", "", widths)
     assert "σ = 6" in text
     assert "noise = 0.2" in text

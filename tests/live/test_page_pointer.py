@@ -14,7 +14,7 @@ INSPECTED = "n => document.querySelector('[data-fact=number]').textContent === S
 def position(plane, number):
     """Pause, and return the position of a neuron on the screen."""
     plane.served.run.submit(0, ("pause", {}))
-    until(plane, f"gaussianNeurons.frame.state === 'paused' && !{PLANE}.neurons.moving")
+    until(plane, f"gaussianNeurons.frame?.state === 'paused' && !{PLANE}.neurons.moving")
     until(plane, f"!{PLANE}.view.moving")
     return plane.evaluate(
         """number => {
@@ -96,6 +96,54 @@ def test_a_dragged_neuron_follows_the_pointer_while_the_others_learn(plane):
     plane.served.until(lambda trial: not trial.held and (center(trial) != held).any())
 
 
+def test_the_surface_belongs_to_the_inspected_neuron_also_after_a_drag(plane):
+    plane.locator("#surface").select_option("recent")
+    until(plane, f"{PLANE}.surface.shown")
+    places = {number: position(plane, number) for number in (2, 5)}
+    plane.mouse.click(*places[2])
+    until(plane, INSPECTED, arg=2)
+    until(plane, f"{PLANE}.surface.neuron === 2")
+    x, y = places[5]
+    plane.mouse.move(x, y)
+    plane.mouse.down()
+    plane.mouse.move(x + 20, y + 5, steps=3)
+    until(plane, f"{PLANE}.pointer.grabbed?.id === 5")
+    plane.mouse.up()
+    plane.served.until(lambda trial: not trial.held)
+    assert plane.evaluate(INSPECTED, arg=2)
+    assert plane.evaluate(f"[{PLANE}.surface.neuron, {PLANE}.selected]") == [2, 2]
+
+
+def test_a_neuron_is_hit_anywhere_inside_its_circle(plane):
+    position(plane, 1)
+    hits = plane.evaluate(
+        f"""(({{ view, neurons, pointer }}) => {{
+             const radius = view.scale * Math.sqrt(0.01);
+             const [x, y] = [view.x(neurons.places[0]), view.y(neurons.places[1])];
+             const others = {{ ...pointer.plane, neurons: {{ ...neurons, count: 1 }}, view, arrows: [] }};
+             const find = (part) => pointer.find.call({{ plane: others }}, [x + part * radius, y], 14);
+             return [0, 0.3, 0.5, 0.7, 1, 1.3].map((part) => find(part)?.id ?? null);
+           }})({PLANE})"""
+    )
+    assert hits == [1, 1, 1, 1, 1, None]
+
+
+def test_a_drag_is_undone_with_a_key_and_a_button(plane):
+    x, y = position(plane, 3)
+    before = centers(plane)
+    for undo, redo in (("Control+z", "Control+y"), ("#undo", "#redo"), ("Control+Z", "Control+Shift+Z")):
+        plane.mouse.move(*position(plane, 3))
+        plane.mouse.down()
+        plane.mouse.move(x + 40, y + 10, steps=3)
+        plane.mouse.up()
+        plane.served.until(lambda trial: not trial.held and (trial.model.centers_ != before).any())
+        after = centers(plane)
+        for action, expected in ((undo, before), (redo, after), (undo, before)):
+            plane.locator(action).click() if action[0] == "#" else plane.keyboard.press(action)
+            plane.served.until(lambda trial, e=expected: (trial.model.centers_ == e).all())
+    until(plane, "document.querySelector('#redo').title.includes('μ₃ moved')")
+
+
 def test_a_restart_ends_a_drag(plane):
     x, y = position(plane, 2)
     plane.mouse.move(x, y)
@@ -173,7 +221,7 @@ def test_keys_select_move_remove_and_add_neurons(plane):
     plane.served.until(lambda trial: 9 in trial.ids)
     plane.wait_for_timeout(200)
     assert count(plane) == 8
-    plane.locator("#fields input[type=text]").first.focus()
+    plane.locator("#neuron-fields input[type=text]").first.focus()
     plane.keyboard.press("]")  # text
     assert plane.evaluate(f"{PLANE}.selected") is None
     plane.keyboard.press("Escape")
@@ -184,13 +232,10 @@ def test_a_restart_clears_the_selection(plane):
     for _ in range(2):  # the second time it is a neuron of another trial with the same number
         x, y = position(plane, 3)
         plane.mouse.click(x, y)
-        until(
-            plane, f"{PLANE}.selected === 3 && {PLANE}.surfaceNeuron === 3 && {PLANE}.pointer.hovered === 3"
-        )
+        until(plane, f"{PLANE}.selected === 3 && {PLANE}.pointer.hovered === 3")
         until(plane, INSPECTED, arg=3)
         restart(plane)
-        state = plane.evaluate(f"[{PLANE}.selected, {PLANE}.surfaceNeuron, {PLANE}.pointer.hovered]")
-        assert state == [None] * 3
+        assert plane.evaluate(f"[{PLANE}.selected, {PLANE}.pointer.hovered]") == [None, None]
         assert plane.locator("#inspector.empty").count()
         plane.locator("#plane").focus()
         plane.keyboard.press("Delete")

@@ -313,19 +313,120 @@ def test_a_link_with_covariances_learns_them():
         assert (setup["covariance_type"], setup["eta_sigma"]) == ("diag", 0.1)
 
 
-def test_figure_1_starts_paused_with_one_sample(plane):
+RESTARTS = {
+    "preset": {"name": "figure1"},
+    "start": {"setup": {"data": "mixture"}},
+    "reset": {"seed": "new"},
+    "undo": {},
+}
+
+
+@pytest.mark.parametrize("state", ["paused", "running"])
+def test_every_restart_stays_paused_or_running(plane, state):
+    _, client = plane
+    client.send("pause" if state == "paused" else "resume")
+    client.frame(where=lambda frame: frame["state"] == state)
+    for do, arguments in RESTARTS.items():
+        generation = client.generation
+        client.send(do, **arguments)
+        client.next("scene", where=lambda scene, old=generation: scene["generation"] > old)
+        assert client.frame()["state"] == state
+
+
+def test_a_server_starts_paused_unless_its_page_was_running():
+    with served(MIXTURE, running=False) as one, one.tab() as client:
+        assert (client.frame()["state"], one.query(lambda trial: trial.seen)) == ("paused", 0)
+    page = {"setup": MIXTURE.as_json(), "run_name": "before"}
+    with served(MIXTURE, running=False) as one, one.tab(**page, paused=False) as client:
+        assert client.frame(where=lambda frame: frame["seen"] > 0)["state"] == "running"
+
+
+# ---- undo -----------------------------------------------------------------------------------------
+
+
+def value(one):
+    """What undo restores."""
+    trial = one.query(lambda trial: trial)
+    return (
+        trial.ids,
+        trial.model.centers_.tolist(),
+        trial.setup,
+        len(trial.points()["points"]),
+        trial.script(),
+    )
+
+
+ACTIONS = {
+    "μ₂ removed": [("remove", {"neuron": 2})],
+    "μ₁₀ added": [("add", {"count": 2})],
+    "μ₃ moved": [("move", {"neuron": 3, "to": [0.1, k / 10]}) for k in range(4)] + [("release", {})],
+    "points painted": [("paint", {"points": [[0.1 * k, 0.2]]}) for k in range(4)],
+    "noise added": [("noise", {"count": 10})],
+    "λ = 0.4": [("set", {"name": "lambda", "value": value}) for value in (0.2, 0.3, 0.4)],
+    "K = 5": [("set", {"name": "K", "value": 5})],
+    "seed 1": [("reset", {"seed": "new"})],
+    "Figure 1": [("preset", {"name": "figure1"})],
+}
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_an_action_is_undone_and_redone_with_its_script(plane, action):
     one, client = plane
-    client.send("preset", name="figure1")
-    frame = client.frame(where=lambda frame: frame["seen"] == 1 and frame["state"] == "paused")
-    assert frame["samples"].tolist() == [[0.3, 0.7]]
-    assert np.abs(frame["centers"][1] - [0.7, 0.3]).max() < 0.01
-    client.send("reset", seed="same")
-    again = client.frame(where=lambda other: other["generation"] > frame["generation"])
-    assert (again["seen"], again["state"], len(again["samples"])) == (1, "paused", 1)
-    link = {"setup": one.run.presets["figure1"].setup.as_json(), "link": True}
-    with served(MIXTURE) as fresh, fresh.tab(**link) as other:
-        first = other.frame()
-        assert (first["state"], first["seen"]) == ("paused", 1)
+    client.frame(where=lambda frame: frame["seen"] > 100)
+    client.send("pause")
+    client.frame(where=lambda frame: frame["state"] == "paused")
+    before = value(one)
+    for do, arguments in ACTIONS[action]:
+        client.send(do, **arguments)
+    name = "2 added" if action == "μ₁₀ added" else action
+    client.next("scene", where=lambda scene: scene["undo"] == name)
+    after = value(one)
+    assert after != before
+    client.send("step")
+    client.send("undo")
+    scene = client.next("scene", where=lambda scene: scene["redo"] == name)
+    assert (scene["undo"], value(one)) == (None, before)
+    client.send("redo")
+    scene = client.next("scene", where=lambda scene: scene["undo"] == name)
+    assert scene["redo"] is None
+    client.send("undo")
+    client.send("undo")  # nothing is left
+    client.next("scene", where=lambda scene: scene["redo"] == name)
+    client.send("remove", neuron=1)
+    client.next("scene", where=lambda scene: scene["undo"] == "μ₁ removed" and scene["redo"] is None)
+
+
+def test_an_action_that_fails_is_none(plane):
+    one, client = plane
+    client.send("remove", neuron=99)
+    assert "no neuron 99" in client.next("notice")["text"]
+    assert len(one.run.past) == 0
+
+
+def test_the_number_of_actions_that_can_be_undone_is_limited(plane):
+    one, client = plane
+    for k in range(running.MAX_UNDO + 5):
+        client.send("set", name=("lambda", "eta")[k % 2], value=0.001 * (k + 1))
+        client.next("scene", where=lambda scene, k=k: k % 2 or scene["setup"]["lambda"] == 0.001 * (k + 1))
+    wait_for(lambda: len(one.run.past) == running.MAX_UNDO)
+
+
+def test_the_figure_of_a_changed_run_stays_known(plane):
+    _, client = plane
+    client.send("preset", name="figure2f")
+    scene = client.next("scene", where=lambda scene: scene["preset"] == "figure2f")
+    assert not scene["changed"]
+    client.send("set", name="classes", value=[1])
+    client.send("set", name="classes", value=None)
+    assert client.next("scene", where=lambda scene: scene["setup"]["classes"] is None)["changed"]
+    client.send("undo")
+    assert not client.next("scene", where=lambda scene: scene["redo"] is not None)["changed"]
+    for number in (0.01, 0.5):
+        client.send("set", name="lambda", value=number)
+        scene = client.next("scene", where=lambda scene, n=number: scene["setup"]["lambda"] == n)
+        assert (scene["preset"], scene["changed"]) == ("figure2f", True)  # also at the old value
+    client.send("start", setup={"data": "mixture"})
+    assert client.next("scene", where=lambda scene: scene["mode"] == "plane")["preset"] is None
 
 
 def test_a_move_of_a_removed_neuron_is_ignored(plane):
@@ -361,8 +462,10 @@ def test_clients_are_notified_when_a_removed_pattern_is_learned_again(stripes, c
     client.send("remove", neuron=number)
     stripes.until(lambda trial: number not in trial.ids)
     stripes.query(lambda trial: trial.model.move_neurons([0], centers=[center]))
-    notice = client.next("notice", where=lambda notice: notice["level"] == "info")
-    assert notice["text"].endswith(f"μ{'₀₁₂₃₄₅₆'[number]}.")
+    message = client.next("relearned")
+    assert message["old"] == number
+    assert message["new"] in stripes.query(lambda trial: trial.ids)
+    assert message["text"].endswith(f"μ{'₀₁₂₃₄₅₆'[number]}.")
 
 
 # ---- queries --------------------------------------------------------------------------------------

@@ -74,6 +74,8 @@ def test_every_command_is_parsed():
         "resume": {},
         "step": {},
         "reset": {"seed": "new"},
+        "undo": {},
+        "redo": {},
         "remove": {"neuron": 3, "generation": 2},
         "add": {"count": 2, "at": (0.5, 1.0), "generation": None},
         "move": {"neuron": 1, "to": (0.0, -1.0), "generation": 1},

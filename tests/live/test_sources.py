@@ -1,6 +1,7 @@
 """Data sources and presets, and frames, history and pace of a run."""
 
 import json
+from math import inf
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from gaussian_neurons.live.frames import decoded, encoded, pixels
 from gaussian_neurons.live.history import MAX_POINTS as MAX_HISTORY
 from gaussian_neurons.live.history import History
 from gaussian_neurons.live.pace import MAX_ROWS, SLICE, Pace
-from gaussian_neurons.live.presets import matching, presets
+from gaussian_neurons.live.presets import presets
 from gaussian_neurons.live.setup import Setup
 from gaussian_neurons.live.sources import (
     MAX_POINTS,
@@ -39,14 +40,9 @@ def test_presets_are_the_papers_settings():
     assert found["figure5d"].setup.width_learning_rate == 0.1
     assert "--data mnist" in found["figure2a"].note
     assert found["figure1"].note is None
-    same, ones = found["figure2b"].setup, found["figure2f"].setup
-    assert matching(same, same, found, "figure2b") == "figure2b"
-    assert matching(same, same, found, None) == "figure2a"
-    assert matching(Setup(width=3.3), same, found, None) is None
-    assert matching(ones, ones, found, None) == "figure2f"
-    twos = ones.changed({"classes": [2]})
-    assert matching(twos, ones, found, "figure2f") == "figure2g"
-    assert matching(twos, twos, found, "figure2f") is None
+    twos = found["figure2g"].setup.changed({"classes": [2]})
+    assert [found[name].is_of(twos) for name in ("figure2f", "figure2g")] == [False, True]
+    assert found["figure2g"].is_of(found["figure2f"].setup.changed({"seed": 7}))
     json.dumps([preset.as_json() for preset in found.values()], allow_nan=False)
 
 
@@ -212,9 +208,9 @@ def test_calls_are_small_after_a_restart():
     pace = Pace()
     for k in range(20):
         pace.learned(MAX_ROWS, 0.0, 1e-6, k)
-    assert pace.rows(1.0, None) == MAX_ROWS
+    assert pace.rows(1.0, inf) == MAX_ROWS
     pace.restart(2.0)  # for example, after K was changed
-    assert pace.rows(2.0, None) <= 16
+    assert pace.rows(2.0, inf) <= 16
 
 
 def test_a_speed_below_one_sample_per_second():
@@ -238,12 +234,12 @@ def test_the_size_of_calls_adapts_to_their_duration():
     pace = Pace()
     pace.restart(0.0)
     for _ in range(30):
-        rows = pace.rows(0.0, None)
+        rows = pace.rows(0.0, inf)
         pace.learned(rows, 0.0, rows * 1e-6, 0)
-    assert SLICE / 2 <= pace.rows(0.0, None) * 1e-6 <= 1.5 * SLICE
+    assert SLICE / 2 <= pace.rows(0.0, inf) * 1e-6 <= 1.5 * SLICE
     for _ in range(30):
-        rows = pace.rows(0.0, None)
+        rows = pace.rows(0.0, inf)
         pace.learned(rows, 0.0, rows * 0.1, 0)
-    assert pace.rows(0.0, None) == 1
-    assert pace.rows(0.0, None, most=1) == 1
+    assert pace.rows(0.0, inf) == 1
+    assert pace.rows(0.0, inf, most=1) == 1
     assert MAX_ROWS >= 1000

@@ -1,5 +1,7 @@
 """A trial: the same bits as the library, numbers of neurons, changes, and the script that reproduces it."""
 
+from copy import copy
+
 import numpy as np
 import pytest
 
@@ -49,7 +51,7 @@ def test_neurons_exist_before_the_first_sample(trial):
     arrays = trial.arrays()
     assert arrays["centers"].shape == (6, 16)
     assert arrays["samples"].shape == (0, 16)
-    assert trial.facts() == {"seen": 0, "learned": 0, "cost": None}
+    assert trial.facts() == {"seen": 0, "learned": 0, "cost": None, "moved": 0.0}
     assert trial.strongest(1)["patches"].shape == (0, 16)
 
 
@@ -79,7 +81,8 @@ def test_a_removed_pattern_that_is_learned_again_is_reported_once(trial):
     trial.model.move_neurons([0], centers=[center])
     learn(trial, 20_000)
     found = trial.relearned()
-    assert [old for old, _ in found] == [number]
+    assert [old for old, _, _ in found] == [number]
+    assert (found[0][2] == center).all()
     assert similarity.same(trial.model.centers_[trial.index(found[0][1])], center)
     assert trial.relearned() == []
 
@@ -94,7 +97,7 @@ def test_a_removed_pattern_is_learned_again_in_the_plane():
     trial.change("sigma", trial.setup.changed({"sigma": 0.01}))
     trial.add(1, tuple(center))
     learn(trial, 5000)
-    assert trial.relearned() == [(number, trial.ids[-1])]
+    assert [one[:2] for one in trial.relearned()] == [(number, trial.ids[-1])]
     trial.close()
 
 
@@ -174,6 +177,37 @@ def test_neurons_on_points_that_were_taken_back_have_learned_nothing():
     assert not trial.learned[12]
     assert (from_script(trial).centers_ == trial.model.centers_).all()
     trial.close()
+
+
+def test_noise_that_was_taken_back_holds_no_neuron():
+    trial = learn(plane_trial(K=16), 60_000)
+    before = trial.learned.copy()
+    trial.add_noise(200)
+    learn(trial, 60_000)
+    assert trial.learned.sum() > before.sum()
+    trial.unpaint()
+    winner = trial.model.transform(trial.points()["points"]).argmax(axis=1)
+    share = np.bincount(winner, minlength=16) / len(winner)
+    assert trial.learned.sum() <= before.sum()
+    assert (share[trial.learned] >= 0.005).all()
+    trial.close()
+
+
+def test_a_copy_is_the_state_at_that_time_and_learns_on_by_itself():
+    trial = learn(plane_trial(), 2000)
+    before = copy(trial)
+    centers = trial.model.centers_.copy()
+    trial.remove([2])
+    trial.paint(np.full((20, 2), 0.9))
+    learn(trial, 500)
+    assert before.ids == list(range(1, 9))
+    assert (before.model.centers_ == centers).all()
+    assert (from_script(before).centers_ == centers).all()
+    learn(before, 1000)
+    again = learn(plane_trial(), 3000)
+    assert (before.model.centers_ == again.model.centers_).all()
+    for one in (trial, before, again):
+        one.close()
 
 
 def test_commands_for_the_plane_are_refused_for_images(trial):
@@ -316,13 +350,11 @@ def test_neurons_with_covariances_are_changed_like_others(kind):
 
 def test_a_removed_pattern_is_as_long_as_the_covariance_of_its_neuron():
     """A center within a response of 1/2 has the pattern, whichever way the ellipse is turned."""
-    shaped = GaussianNeurons(
-        2, covariance_type="full", width=1.0, init=[[0.3, 0.0], [0.0, 0.3]], domain=(0, 1)
-    )
-    removed = RemovedPatterns(shaped.place_neurons(2), are_images=False)
-    removed.add(7, np.zeros(2), np.diag([0.16, 0.01]), np.zeros(2, bool))
-    assert removed.relearned(np.array([False, True])) == []
-    assert removed.relearned(np.array([True, True])) == [(7, 0)]
+    centers = np.array([[0.3, 0.0], [0.0, 0.3]])
+    removed = RemovedPatterns(are_images=False)
+    removed.add(7, np.zeros(2), np.diag([0.16, 0.01]), centers, np.zeros(2, bool))
+    assert removed.relearned(centers, np.array([False, True])) == []
+    assert [one[:2] for one in removed.relearned(centers, np.array([True, True]))] == [(7, 0)]
 
 
 def test_full_covariances_that_are_too_large_are_refused():
@@ -565,4 +597,22 @@ def test_a_script_ends_at_the_maximum_number_of_changes():
     counts = [int(line[20:-1].replace("_", "")) for line in text.splitlines() if "model.learn(" in line]
     assert sum(counts) == MAX_CHANGES  # no sample with outdated settings
     assert TRUNCATED in text
+    trial.close()
+
+
+@pytest.mark.parametrize("shape", ["spherical", "diag", "full"])
+def test_the_previewed_step_is_the_step_that_is_made(shape):
+    trial = learn(plane_trial(covariance_type=shape, eta_sigma=0.0 if shape == "spherical" else 0.1), 500)
+    for _ in range(5):
+        before, found = trial.model.centers_.copy(), trial.preview()
+        trial.learn(1)
+        assert (trial.newest[-1] == found["x"]).all()
+        step = trial.model.centers_ - before
+        assert np.abs(found["pull"] + found["push"] - step).max() < 1e-12
+        assert np.abs(step).max() > 0
+        toward = (found["x"] - before) * found["pull"]
+        assert (toward.sum(axis=1) >= 0).all()  # pulled toward the sample
+        if shape == "spherical":  # in proportion to the response
+            away = np.hypot(*(found["x"] - before).T)
+            assert np.allclose(np.hypot(*found["pull"].T), 0.1 * found["answer"] * away)
     trial.close()

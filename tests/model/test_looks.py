@@ -1,5 +1,7 @@
 """Looks: clusters are decided at fixed sample numbers, whatever the calls; positions are current."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,8 +9,12 @@ from hypothesis import strategies as st
 
 from gaussian_neurons import GaussianNeurons
 from gaussian_neurons.clustering.numbering import OUTLIER
+from gaussian_neurons.learning import reference_shares
+from gaussian_neurons.learning.neurons import Neurons
+from gaussian_neurons.learning.rule import Shares
 from gaussian_neurons.model import model_file
 from gaussian_neurons.model import recent as recent_module
+from gaussian_neurons.model.look import unlearned
 from gaussian_neurons.model.timetable import last_early_look, last_look, next_review, next_sharing_review
 from tests.runs import same
 
@@ -31,6 +37,48 @@ def stream(n: int = 400) -> np.ndarray:
 
 
 X = stream()
+
+
+# ---- scores as if nothing was learned -----------------------------------------------------------------
+
+
+def averaged(rows: np.ndarray, start: tuple[np.ndarray, float]) -> tuple[np.ndarray, float]:
+    """The center and the width of the start and the rows, all with the same weight."""
+    center = (start[0] + rows.sum(axis=0)) / (1 + len(rows))
+    squared = ((np.vstack([start[0], rows]) - center) ** 2).sum() / (1 + len(rows))
+    return center, 2 / rows.shape[1] * squared + start[1] / (1 + len(rows))
+
+
+def test_a_sample_is_scored_as_if_it_had_not_been_learned():
+    """A young neuron is the mean of its start and all its samples, whose order does not matter."""
+    rows, start = np.random.default_rng(3).normal(size=(20, 3)), (np.ones(3), 0.5)
+    neurons = Neurons.at([start[0], [500.0] * 3], [start[1], 1.0])
+    centers, widths, total = reference_shares.learn(
+        neurons.centers, neurons.widths, neurons.total, rows, Shares(0.015, 1e-9)
+    )
+    np.testing.assert_allclose(centers[0], averaged(rows, start)[0])
+    neurons = neurons.after(centers, widths, len(rows), total)
+    found = unlearned(neurons, np.arange(2), rows[::-1], later=len(rows))[::-1]
+    for k, row in enumerate(rows):
+        center, width = averaged(np.delete(rows, k, axis=0), start)
+        assert found[k] == pytest.approx(-((row - center) ** 2).sum() / width)
+
+
+def test_another_neuron_can_win_a_sample_that_was_not_learned():
+    """The first neuron is narrow because of the last sample alone: without it, the second one wins."""
+    neurons = replace(Neurons.at([[0.0], [0.3]], [0.01, 0.1]), total=np.array([1.0, 100.0]), seen=101)
+    sample = np.array([[0.1]])
+    narrow, wide = (-((0.1 - center) ** 2) / width for center, width in ((0.0, 0.01), (0.3, 0.1)))
+    assert unlearned(neurons, np.array([0]), sample, later=1) < narrow
+    assert unlearned(neurons, np.arange(2), sample, later=1) == pytest.approx(wide, rel=0.05)
+
+
+def test_resting_neurons_have_not_learned():
+    neurons = replace(Neurons.at([[0.0]], [1.0]), total=np.array([10.0]), rests=np.array([5]))
+    assert unlearned(neurons, np.array([0]), np.array([[0.5]]), later=1).tolist() == [-0.25]
+
+
+# ---- when models look ---------------------------------------------------------------------------------
 
 
 def model_of(width, **changes) -> GaussianNeurons:

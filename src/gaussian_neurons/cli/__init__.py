@@ -7,6 +7,7 @@ import typer
 
 from gaussian_neurons.cli.clustering import fit, info, predict
 from gaussian_neurons.cli.demonstration import demo
+from gaussian_neurons.cli.following import follow
 from gaussian_neurons.cli.living import live
 from gaussian_neurons.cli.reproducing import reproduce
 from gaussian_neurons.cli.sweeping import sweep
@@ -38,5 +39,5 @@ def main(
     """
 
 
-for command in (demo, live, reproduce, fit, predict, info, sweep):
+for command in (demo, live, reproduce, fit, follow, predict, info, sweep):
     app.command()(command)

@@ -14,12 +14,13 @@ from gaussian_neurons.cli.options import (
     COVARIANCE,
     COVARIANCE_TYPE,
     LEARNING_RATE,
+    MEMORY,
     REPULSION_EVERY,
-    SCALE,
     Columns,
     Covariance,
     DataArgument,
     Exclude,
+    FalseAlarms,
     Force,
     FormatOption,
     Header,
@@ -27,11 +28,13 @@ from gaussian_neurons.cli.options import (
     ModelArgument,
     OnBad,
     OnBadOption,
+    ScaleOption,
     Shape,
     Standardize,
     checked_number,
     checked_strength,
     number_or_auto,
+    scale_of,
     shape_of_neurons,
     strength_or_auto,
 )
@@ -64,12 +67,13 @@ def fit(
     header: Header = None,
     on_bad: OnBadOption = OnBad.raise_,
     standardize: Standardize = False,
+    scale: ScaleOption = None,
     neurons: Annotated[
         int,
         typer.Option(
             min=1, metavar="COUNT", help="The most clusters that can be found.", rich_help_panel=MODEL
         ),
-    ] = 16,
+    ] = 50,
     clusters: Annotated[
         int | None,
         typer.Option(
@@ -82,6 +86,10 @@ def fit(
             metavar="compact|any", help="any: such as rings. Not with --width.", rich_help_panel=MODEL
         ),
     ] = Shape.compact,
+    memory: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="COUNT", help=f"{MEMORY} Not with --width.", rich_help_panel=MODEL),
+    ] = None,
     width: Annotated[
         str,
         typer.Option(
@@ -159,9 +167,10 @@ def fit(
     from gaussian_neurons.experiments import backend_names
 
     learn = backend_names.load(backend)
-    if width != "auto" and (clusters is not None or shape is not Shape.compact):
+    if width != "auto" and (clusters is not None or shape is not Shape.compact or memory is not None):
         raise ValueError(
-            "--clusters and --shape need an automatic width: with --width each learned neuron is a cluster."
+            "--clusters, --shape and --memory need an automatic width: with --width each learned neuron is a "
+            "cluster."
         )
     scaled = shape_of_neurons(covariance_type, covariance)
     if scaled is not None and width == "auto":
@@ -190,7 +199,8 @@ def fit(
         backend=learn,
         shape=shape.value,
         n_clusters=clusters or "auto",
-        scale=SCALE if standardize else None,
+        scale=scale_of(scale, standardize),
+        memory=memory,
     )
     began = time.monotonic()
     if one_pass:
@@ -213,11 +223,15 @@ def predict(
     ] = None,
     force: Force = False,
     only: Annotated[
-        bool, typer.Option("--only", help="Print the clusters without the columns of DATA, as CSV.")
+        bool, typer.Option("--only", help="Print the new columns without the columns of DATA, as CSV.")
     ] = False,
     scores: Annotated[
         bool, typer.Option("--scores", help="Also print the largest log-response: low for novel rows.")
     ] = False,
+    novel: Annotated[
+        bool, typer.Option("--novel", help="Also print 1 for a row that is novel, else 0.")
+    ] = False,
+    false_alarms: FalseAlarms = 0.01,
     columns: Columns = None,
     exclude: Exclude = None,
     format: FormatOption = None,
@@ -236,6 +250,7 @@ def predict(
     \bExamples
       gaussian-neurons predict model.safetensors flowers.csv -o clustered.csv
       gaussian-neurons predict model.safetensors more.csv --only --scores | head
+      gaussian-neurons predict model.safetensors more.csv --novel | head
       tail -n +1 -f readings.csv | gaussian-neurons predict model.safetensors -
     """
     from gaussian_neurons.cli import output, steps
@@ -248,7 +263,8 @@ def predict(
     known = list(getattr(learned, "feature_names_in_", []))
     opened = source.open(lambda names: steps.match_columns(source, names, known, learned.n_features_in_))
     count = steps.Count()
-    lines = steps.lines(learned, opened, source, scores, count)
+    cells = steps.Cells(scores, false_alarms if novel else None)
+    lines = steps.lines(learned, opened, source, cells, count)
     hidden = out is not None or not sys.stdout.isatty()
     bar = output.progress_bar("reading", lambda: count.rows, opened.stream.length, show=hidden)
     with bar, warnings.catch_warnings():

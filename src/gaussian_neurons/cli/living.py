@@ -24,8 +24,7 @@ def live(
         typer.Option(
             metavar="NAME|FILE",
             help="mnist, mnist-sample, cifar10, photographs, mixture or one-sample; or a file with two "
-            "columns; or an NPY file of images. [default: Figure 2a, on MNIST if it is found, otherwise on "
-            "5,000 of its digits]",
+            "columns; or an NPY file of images. [default: a mixture in the plane, and a guided tour]",
             show_default=False,
         ),
     ] = None,
@@ -71,8 +70,9 @@ def live(
 ) -> None:
     """Show neurons in the browser while they learn, and change the run.
 
-    Remove a filter, and another neuron may learn it again. Switch from 1s to 2s, drag neurons in the plane,
-    or start one of the paper's figures. The page works offline. Other machines have no access without --host.
+    The page opens paused, with a guided tour. Remove a neuron, and another may take its place. Switch from
+    1s to 2s, drag neurons in the plane, or start one of the paper's figures; every change can be undone.
+    The page works offline. Other machines have no access without --host.
 
     \bExamples
       gaussian-neurons live
@@ -100,7 +100,7 @@ def live(
         available.fetch(data)
     with console.status("Searching for data ..."):
         available.find_published()
-        name = "file" if given is not None else data or available.available("mnist")[0]
+        name = "file" if given is not None else data or "mixture"
         setup = replace(sources.default_setup(name, available.load(name, seed)), seed=seed)
         setup = setup.with_covariances(covariance_type.value)
     bound = server.listen(host, port)

@@ -16,6 +16,13 @@ class Format(StrEnum):
     parquet = "parquet"
 
 
+class Lines(StrEnum):
+    """File formats with a row on each line."""
+
+    csv = "csv"
+    jsonl = "jsonl"
+
+
 class OnBad(StrEnum):
     """What to do with a row that cannot be read."""
 
@@ -38,6 +45,13 @@ class Covariance(StrEnum):
     spherical = "spherical"
     diag = "diag"
     full = "full"
+
+
+class Scale(StrEnum):
+    """How columns are scaled."""
+
+    columns = "columns"
+    robust = "robust"
 
 
 class Shape(StrEnum):
@@ -71,6 +85,13 @@ def shape_of_neurons(kind: Covariance, text: str | None) -> Any:
             f"--covariance must be numbers such as 4,1 or rows of a matrix such as '4,1;1,2', got {text!r}."
         ) from None
     return rows if ";" in text else rows[0]
+
+
+def scale_of(scale: Scale | None, standardize: bool) -> str | None:
+    """The parameter `scale` of a model."""
+    if standardize and scale not in (None, Scale.columns):
+        raise ValueError("--standardize means --scale columns: omit one of them.")
+    return SCALE if standardize else None if scale is None else scale.value
 
 
 def checked_number(value: str) -> str:
@@ -107,6 +128,9 @@ def number_or_auto(value: str, zero: bool = False) -> Any:
 REPULSION_EVERY = "Repel only at every COUNT-th row: faster. Needs --width."
 LEARNING_RATE = "The size of a step; auto suits the width."
 SCALE = "columns"  # of --standardize
+SCALES = "columns: by mean and standard deviation; robust: by medians."
+FALSE_ALARMS = "Of --novel: the part of the usual rows that counts as novel."
+MEMORY = "Rows after which an absent cluster is forgotten."
 STANDARDIZE = "Scale each column by its mean and standard deviation."
 BACKEND = "auto, native, reference, or a function, module:function."
 COVARIANCE_TYPE = "spherical, diag or full; the last two need --covariance."
@@ -135,4 +159,8 @@ OnBadOption = Annotated[
     typer.Option(metavar="raise|skip", help="Stop at an unreadable row, or skip it.", show_default=False),
 ]
 Standardize = Annotated[bool, typer.Option("--standardize", help=STANDARDIZE)]
+FalseAlarms = Annotated[float, typer.Option(min=0, max=1, metavar="RATE", help=FALSE_ALARMS)]
+ScaleOption = Annotated[
+    Scale | None, typer.Option("--scale", metavar="NAME", help=SCALES, show_default=False)
+]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite the file at --out.")]

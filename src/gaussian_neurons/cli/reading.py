@@ -5,7 +5,7 @@ import difflib
 import os
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gaussian_neurons.base.bad_rows import BadRow, bad_value_of, finite_rows
-from gaussian_neurons.sampling import Chunk, Stream, rows_from_file, rows_from_pipe
+from gaussian_neurons.sampling import Chunk, Stream, follow, rows_from_file, rows_from_pipe
 from gaussian_neurons.sampling.files import TextRows
+from gaussian_neurons.sampling.followed import Followed
 from gaussian_neurons.sampling.stream import concatenated
 from gaussian_neurons.sampling.text import NoNumbers
 
@@ -46,6 +47,7 @@ class Data:
     exclude: str | None
     skip: bool  # skip rows that cannot be read
     keep_lines: bool = False  # keep each row as a line of text
+    follow: Mapping[str, Any] | None = None  # wait for further rows; options of `sampling.follow`
 
     @property
     def is_pipe(self) -> bool:
@@ -74,7 +76,7 @@ class Data:
         try:
             stream = self._opened(columns)
             first = stream.draw(0, CHECKED_ROWS)
-            if isinstance(stream, TextRows) and not (self.skip and len(first.x)):
+            if isinstance(stream, TextRows | Followed) and not (self.skip and len(first.x)):
                 stream.require_numbers()
         except NoNumbers as error:
             raise ValueError(self._not_numbers(error)) from None
@@ -92,16 +94,19 @@ class Data:
         return left
 
     def _opened(self, columns: Callable[[list[str]], list[int]]) -> Stream:
-        options: Any = {"format": self.format, "header": self.header, "keep_lines": self.keep_lines}
+        options: Any = {"columns": columns, "format": self.format, "header": self.header}
         if not self.is_pipe:
             require_file(self.path, "data")
-            return rows_from_file(self.path, columns=columns, **options)
-        if sys.stdin is None or sys.stdin.isatty():
+        elif sys.stdin is None or sys.stdin.isatty():
             raise ValueError(
                 "standard input is a terminal. Name a file instead of -, or pipe rows in: "
                 "cat data.csv | gaussian-neurons ..."
             )
-        return rows_from_pipe(sys.stdin.buffer, columns=columns, **options)
+        if self.follow is not None:
+            return follow(sys.stdin.buffer if self.is_pipe else self.path, **options, **self.follow)
+        if self.is_pipe:
+            return rows_from_pipe(sys.stdin.buffer, keep_lines=self.keep_lines, **options)
+        return rows_from_file(self.path, keep_lines=self.keep_lines, **options)
 
     def _not_numbers(self, error: NoNumbers) -> str:
         """One sentence: what the columns hold, and the option that excludes them."""

@@ -32,6 +32,28 @@ class Count:
     none: int = 0  # rows in no cluster
 
 
+@dataclass(frozen=True)
+class Cells:
+    """What predict adds to a row beside the cluster."""
+
+    scores: bool
+    false_alarms: float | None  # of novel rows; None: they are not marked
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns."""
+        return ["cluster", *["score"] * self.scores, *["novel"] * (self.false_alarms is not None)]
+
+    def of(self, model: GaussianNeurons, x: Any) -> list[list[Any]]:
+        """The values in each column."""
+        columns: list[Any] = [model.predict(x).tolist()]
+        if self.scores:
+            columns.append(list(model.score_samples(x)))
+        if self.false_alarms is not None:
+            columns.append(model.is_novel(x, self.false_alarms).astype(int).tolist())
+        return columns
+
+
 def load(path: str, data: str | None = None) -> GaussianNeurons:
     """Load a model. If DATA is a model and MODEL is not, the error says that they are swapped."""
     reading.require_file(path, "model")
@@ -180,9 +202,9 @@ def match_columns(source: Data, names: list[str], known: list[str], n_features: 
     return selected
 
 
-def lines(model: GaussianNeurons, opened: Opened, source: Data, scores: bool, count: Count) -> Iterator[str]:
+def lines(model: GaussianNeurons, opened: Opened, source: Data, cells: Cells, count: Count) -> Iterator[str]:
     """The output, chunk by chunk as rows arrive; updates the count."""
-    own = ["cluster", "score"] if scores else ["cluster"]
+    own = cells.names
     kept = getattr(opened.stream, "line_format", None)
     if kept is None:
         yield ",".join(own) + "\n"
@@ -197,7 +219,7 @@ def lines(model: GaussianNeurons, opened: Opened, source: Data, scores: bool, co
         if stop is not None:
             chunk, _ = chunk.cut(chunk.bad[0].row)
         if chunk.taken:
-            yield _output_lines(model, chunk, own, count, extended)
+            yield _output_lines(model, chunk, cells, count, extended)
         if stop is not None:
             raise stop
 
@@ -219,16 +241,16 @@ def _alone(_: str, more: Mapping[str, Any]) -> str:
 def _output_lines(
     model: GaussianNeurons,
     chunk: Chunk,
-    own: list[str],
+    cells: Cells,
     count: Count,
     extended: Callable[[str, Mapping[str, Any]], str],
 ) -> str:
     """A line for each row: that of DATA, if it is kept, and our own cells, which are empty for a bad row."""
+    own = cells.names
     found: list[Mapping[str, Any]] = [dict.fromkeys(own)] * chunk.taken
     if len(chunk.x):
-        clusters = model.predict(chunk.x)
-        count.none += int((clusters < 0).sum())
-        columns = [clusters.tolist()] + ([list(model.score_samples(chunk.x))] if len(own) > 1 else [])
+        columns = cells.of(model, chunk.x)
+        count.none += sum(cluster < 0 for cluster in columns[0])
         bad = {one.row for one in chunk.bad}
         good = [row for row in range(chunk.taken) if row not in bad] if bad else range(chunk.taken)
         for row, *values in zip(good, *columns, strict=True):
@@ -236,7 +258,7 @@ def _output_lines(
     count.rows += chunk.taken
     count.skipped += len(chunk.bad)
     before = [""] * chunk.taken if chunk.lines is None else chunk.lines
-    return "".join(f"{extended(line, cells)}\n" for line, cells in zip(before, found, strict=True))
+    return "".join(f"{extended(line, more)}\n" for line, more in zip(before, found, strict=True))
 
 
 def _seen(model: GaussianNeurons) -> int:

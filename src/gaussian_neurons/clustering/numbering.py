@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
+from gaussian_neurons.clustering.diagnosis import least_share
 from gaussian_neurons.learning.neurons import Neurons
 from gaussian_neurons.learning.responses import strongest
 from gaussian_neurons.learning.starts import mean_of
@@ -19,6 +20,7 @@ KINDS = ("born", "moved", "absent", "returned", "retired")
 SAME = 0.5  # least part of the old or the new cluster that both share if they are the same
 OUTLIER = 10.0  # a row beyond this many times the median squared distance does not count in a center
 RESTING = 1 << 20  # added to the number of a cluster that rests, for its group: there are fewer neurons
+LEAST_SCATTER = 1e-100  # of the samples of a cluster, so that evidence stays finite
 BARELY = 1e-9  # weight of a remembered neuron that wins no recent samples
 
 
@@ -30,6 +32,8 @@ class Event(NamedTuple):
     cluster: int  # its number
     center: Array  # (D,) at that time
     share: float = 0.0  # part of the recent samples that it won
+    evidence: float = 0.0  # nats: log-likelihood ratio of the samples seen to those without the change
+    reason: str = ""
 
     def __repr__(self) -> str:
         place = np.array2string(self.center, precision=3, separator=", ", threshold=4, edgeitems=2)
@@ -153,10 +157,15 @@ class Clusters:
             kind = _change(was, center, scatter, int(neurons.rests[own].max()), seen)
             if was is None or kind:
                 center.flags.writeable = False
-                was = Event(seen, kind, number, center, float(share[own].sum()))
+                part = float(share[own].sum())
+                sure = _grounds(kind, part, was, center, scatter, neurons, len(recent))
+                was = Event(seen, kind, number, center, part, *sure)
                 events.append(was)
             noted.append(was)
-        retired = [Event(seen, "retired", number, was.center) for number, was in last.items()]
+        retired = [
+            Event(seen, "retired", number, was.center, 0.0, *_grounds_of_end(was, found, far, len(recent)))
+            for number, was in last.items()
+        ]
         return replace(self, noted=tuple(noted), events=(*self.events, *retired, *events)[-EVENTS:])
 
 
@@ -172,6 +181,43 @@ def _change(was: Event | None, center: Array, far: float, rests: int, seen: int)
     if was.kind == "absent":
         return "returned"
     return "moved" if ((center - was.center) ** 2).sum() > far else ""
+
+
+def _grounds(
+    kind: str, share: float, was: Event | None, center: Array, far: float, neurons: Neurons, rows: int
+) -> tuple[float, str]:
+    """How sure an event is, in nats, and why."""
+    won = round(share * rows)
+    if kind == "moved" and was is not None:
+        apart = min(float(((center - was.center) ** 2).sum() / max(far, LEAST_SCATTER)), 1 / LEAST_SCATTER)
+        # a mean of n samples, each with the variance far / D in a column, against the old center
+        return won * apart * len(center) / 2, f"the center moved {np.sqrt(apart):.3g} times its scatter"
+    if kind == "absent" and was is not None:
+        return surprise(won, was.share * rows), f"won {won} of {rows} samples, {was.share:.3g} of them before"
+    few = least_share(neurons, rows) * rows / 2
+    return surprise(won, few), f"won {won} of {rows} samples"
+
+
+def _grounds_of_end(was: Event, found: Found, far: Array, rows: int) -> tuple[float, str]:
+    """The same for a cluster that is retired."""
+    apart = ((found.centers - was.center) ** 2).sum(axis=1)
+    for number, squared, scatter in zip(found.numbers.tolist(), apart, far, strict=True):
+        if squared <= scatter:
+            return surprise(0, was.share * rows), f"its place belongs to cluster {number}"
+    return surprise(0, was.share * rows), "won too few samples"
+
+
+def surprise(count: int, expected: float) -> float:
+    """The log-likelihood ratio of a count to the expected one, of Poisson distributions.
+
+    Examples
+    --------
+    >>> surprise(0, 5.0), round(surprise(10, 5.0), 2)  # 10 log 2 - 5
+    (5.0, 1.93)
+    """
+    if expected <= 0:
+        return 0.0
+    return float((count * np.log(count / expected) if count else 0.0) - count + expected)
 
 
 def _won_by(neurons: Neurons, group: Labels, rows: Array) -> tuple[Labels, Array]:

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gaussian_neurons.clustering.diagnosis import MANY
 from gaussian_neurons.clustering.numbering import Clusters
 from gaussian_neurons.clustering.tree import least_part
 from gaussian_neurons.learning.neurons import Neurons
@@ -19,9 +18,10 @@ def with_rest(
 ) -> tuple[Neurons, Clusters]:
     """The neurons and clusters after it was decided which clusters rest.
 
-    A cluster rests if it wins less than half of what a cluster needs. Its neurons then respond, but do not
-    learn, and represent the samples that they won before. A cluster that wins enough again learns on. One
-    that never won many samples is forgotten at once.
+    A cluster rests if it wins less than half of what a new cluster needs. Its neurons then respond, but do
+    not learn, and represent the samples that they won before. A cluster that wins as much as a new one needs
+    learns on. One that never won as many samples as half of the recent ones is forgotten if it still rests at
+    the next review.
 
     Parameters
     ----------
@@ -33,10 +33,15 @@ def with_rest(
     won = np.bincount(winners[winners >= 0], minlength=len(neurons))
     known = clusters.number >= 0
     part = np.bincount(clusters.number + 1, won, clusters.given + 1) / max(len(winners), 1)
-    absent = known & (part[clusters.number + 1] < least_part(neurons, len(winners)) / 2)
+    least = least_part(neurons, len(winners)) * np.where(neurons.resting, 1.0, 0.5)
+    absent = known & (part[clusters.number + 1] < least)
     rests = np.where(absent, np.where(neurons.resting, neurons.rests, neurons.seen), -1)
     looked = np.where(absent, neurons.looked, neurons.looked + won)
-    forgotten = absent & (np.bincount(clusters.number + 1, looked)[clusters.number + 1] < MANY)
+    forgotten = (
+        absent
+        & neurons.resting
+        & (np.bincount(clusters.number + 1, looked)[clusters.number + 1] < len(winners) / 2)
+    )
     if memory is not None:
         forgotten |= absent & (neurons.seen - rests >= memory)
     counts = np.where(forgotten, 0, np.where(absent, neurons.won, won))

@@ -13,6 +13,7 @@ from gaussian_neurons import _core
 from gaussian_neurons.base.interrupts import interruption_point
 from gaussian_neurons.clustering.diagnosis import least_share
 from gaussian_neurons.learning.neurons import Neurons
+from gaussian_neurons.learning.relocation import MARGIN
 from gaussian_neurons.learning.responses import log_response_blocks, strongest
 
 Array = NDArray[Any]
@@ -24,7 +25,7 @@ LEAST_PART = 0.04  # ... and a cluster has at least this part of the samples, or
 SMALLEST = 0.01  # least part of the samples of a cluster, or half of 1/K if K > 50
 REPRESENTED = 100  # samples that a neuron represents; at the rate r it averages over about 2 / r
 AXES = 4.0  # directions that count for the parameters of a cluster, for each axis of the centers
-DECISIVE = 100.0  # nats that other groups of neurons must gain before they replace the known ones
+FEW = 4.0  # background noise counts this many times, as long as it is a small part of the samples
 TINY = 1e-12  # the least overlap of two neurons
 
 
@@ -79,6 +80,8 @@ def distinct_rows(rows: Array, values: int) -> Array:
     array([[2.],
            [1.]])
     """
+    if len(rows) and len(np.unique(rows[:, 0])) == len(rows):
+        return rows
     found: dict[bytes, int] = {}
     for k, row in enumerate(rows + 0.0):  # -0.0 becomes 0.0
         found.setdefault(row.tobytes(), k)
@@ -90,8 +93,10 @@ def within_range(rows: Array) -> NDArray[np.bool_]:
     """Which rows are near enough to the others that sums of squared distances are finite."""
     if not len(rows):
         return np.zeros(0, bool)
-    wide = rows.astype(np.float64)
     farthest = np.sqrt(np.finfo(np.float64).max / rows.size) / 4
+    if max(abs(float(rows.max())), abs(float(rows.min()))) < farthest / 2:
+        return np.ones(len(rows), bool)
+    wide = rows.astype(np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
         apart = np.abs(wide - np.median(wide, axis=0)).max(axis=1, initial=0.0)
     near: NDArray[np.bool_] = apart < farthest
@@ -129,18 +134,18 @@ def tree_of(neurons: Neurons, recent: Array, shape: str, known: Labels | None = 
 
 def _compact(neurons: Neurons, used: Labels, counts: Array, known: Labels | None) -> Tree:
     """Merge the two Gaussians whose union loses least of the log-evidence, again and again [24]."""
-    before = _attached(neurons, used, known)
     centers = neurons.centers[used].astype(np.float64)
-    variances = neurons.widths[used].astype(np.float64) / 2
     directions = _directions(centers, counts)
-    first, second, costs, cost = _core.merge_gaussians(centers, variances, counts, directions, before)
+    given = centers, neurons.widths[used].astype(np.float64) / 2, counts, directions
+    first, second, costs = _core.merge_gaussians(*given)
     edges = np.array([first, second], np.int64).T.reshape(-1, 2)
     heights, cuts = np.array(costs), np.arange(len(edges))[::-1]
     scores = np.append(0.0, np.cumsum(heights[::-1]))
-    tree = Tree(used, edges, heights, cuts, scores, True, before)
-    if known is not None and scores.max() - (heights.sum() - cost) <= DECISIVE:
-        return tree
-    return replace(tree, chosen=tree.groups(tree.best))
+    tree = Tree(used, edges, heights, cuts, scores, True, np.zeros(len(used), np.int64))
+    groups = tree.groups(tree.best) if known is None else _attached(neurons, used, known)
+    parameters = (2 * directions + 1) / 2 * float(np.log(counts.sum()))
+    _core.refine_groups(*given, 0.0 if known is None else MARGIN * parameters, groups)
+    return replace(tree, chosen=np.unique(groups, return_inverse=True)[1])
 
 
 def _attached(neurons: Neurons, used: Labels, known: Labels | None) -> Labels:
@@ -238,20 +243,32 @@ def groups_of(tree: Tree, neurons: Neurons, count: int | None) -> Labels:
 
 
 def without_noise(
-    tree: Tree, neurons: Neurons, recent: Array, group: Labels, known: NDArray[np.bool_]
+    tree: Tree,
+    neurons: Neurons,
+    recent: Array,
+    group: Labels,
+    known: NDArray[np.bool_],
+    domain: tuple[Array, Array],
 ) -> Labels:
-    """The groups, -1 for those that are too small, or no denser than noise.
+    """The groups, -1 for new ones that are too small, and for those that are no denser than noise.
 
-    A group with a `known` neuron stays if it has half of what a new cluster needs.
+    Parameters
+    ----------
+    tree : Tree
+    neurons : Neurons
+    recent : (n, D), recent samples
+    group : (K,), -1 for none
+    known : (K,), neurons of clusters that were reported before
+    domain : the corners of the box of the input, each (D,)
     """
     found = group[tree.used]
     winner = strongest(recent, neurons.centers[tree.used], neurons.widths[tree.used], shared=True)[0]
     label = found[winner]
     share = np.bincount(label, minlength=found.max() + 1) / len(recent)
-    least, old = least_part(neurons, len(recent)), np.bincount(found, known[tree.used]) > 0
-    dropped = share < np.where(old, least / 2, least)
+    old = np.bincount(found, known[tree.used]) > 0
+    dropped = (share < least_part(neurons, len(recent))) & ~old
     if tree.compact:
-        dropped |= _is_noise(recent.astype(np.float64), label, len(share))
+        dropped |= _is_noise(recent.astype(np.float64), label, old, domain)
     if dropped.all():
         dropped[share.argmax()] = False
     return np.where((group >= 0) & ~dropped[group], group, -1)
@@ -262,17 +279,33 @@ def least_part(neurons: Neurons, rows: int) -> float:
     return max(min(SMALLEST, 0.5 / len(neurons)), least_share(neurons, rows))
 
 
-def _is_noise(rows: Array, label: Labels, count: int) -> NDArray[np.bool_]:
-    """Which groups are no denser, in any column, than rows that are spread evenly over the box of all rows.
+def _is_noise(
+    rows: Array, label: Labels, old: NDArray[np.bool_], domain: tuple[Array, Array]
+) -> NDArray[np.bool_]:
+    """Which groups are no denser than noise that is spread evenly over the box of all rows, (groups,).
 
-    A normal distribution is denser than an even one on an interval if its variance is below the squared
-    length of the interval / (2 pi e).
+    A group and all sparser ones are noise if their share P of the rows, spread over the box, would be denser
+    than the group is. The groups that noise is divided into differ, so up to a share of 1 / FEW the density
+    of FEW times P counts, but at most that of 1 / FEW. A group that was reported before may be less dense by
+    a factor of exp(sqrt(D)), about what its density varies by between reviews.
     """
     with np.errstate(over="ignore"):
-        box = np.ptp(rows, axis=0)
+        low = np.minimum(rows.min(axis=0), domain[0])
+        box = np.maximum(rows.max(axis=0), domain[1]) - low
     varies = (box > 0) & np.isfinite(box)
-    noise = np.zeros(count, bool)
-    for group in np.unique(label) if varies.any() else ():
-        spread = (rows[label == group][:, varies] / box[varies]).std(axis=0)
-        noise[group] = bool((spread >= 1 / np.sqrt(2 * np.pi * np.e)).all())
+    if not varies.any():
+        return np.zeros(len(old), bool)
+    places = (rows[:, varies] - low[varies]) / box[varies]
+    density = np.full(len(old), np.inf)  # logarithms of densities; evenly spread rows have 0
+    share = np.bincount(label, minlength=len(old)) / len(rows)
+    for group in np.flatnonzero(share):
+        own = places[label == group]
+        variance = (len(own) * own.var(axis=0) + 1 / 12) / (len(own) + 1)  # one more row is spread evenly
+        density[group] = np.log(share[group]) - np.log(2 * np.pi * np.e * variance).sum() / 2
+    order = np.argsort(density, kind="stable")
+    sparse = np.log(np.maximum(np.cumsum(share[order]), 1 / len(rows)))
+    enough = np.maximum(sparse, np.minimum(sparse + np.log(FEW), -np.log(FEW)))
+    enough -= np.where(old[order], np.sqrt(varies.sum()), 0.0)
+    noise = np.zeros(len(old), bool)
+    noise[order[: np.max(np.flatnonzero(density[order] < enough), initial=-1) + 1]] = True
     return noise

@@ -28,10 +28,17 @@ def shares(x: Array, centers: Array, widths: Array) -> Array:
     """
     with np.errstate(over="ignore"):
         log_density = -((x - centers) ** 2).sum(axis=1) / widths - len(x) / 2 * np.log(widths)
-    if log_density.max() == -np.inf:  # squared distances overflow: out of reach of all neurons
-        return np.zeros(len(centers))
-    density = np.exp(log_density - log_density.max())
-    share: Array = np.where(density < LEAST_SHARE * density.sum(), 0.0, density / density.sum())
+    return shares_of(log_density)
+
+
+def shares_of(log_density: Array) -> Array:
+    """The shares of K neurons with these densities, (..., K)."""
+    largest = log_density.max(axis=-1, keepdims=True)
+    reached = largest > -np.inf  # else squared distances overflow: out of reach of all neurons
+    density = np.exp(log_density - np.where(reached, largest, 0.0))
+    total = density.sum(axis=-1, keepdims=True)
+    least = np.where(reached, LEAST_SHARE * total, 1.0)
+    share: Array = np.where(density < least, 0.0, density / np.where(reached, total, 1.0))
     return share
 
 

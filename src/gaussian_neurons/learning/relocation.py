@@ -12,7 +12,9 @@ from gaussian_neurons.learning.responses import strongest
 Array = NDArray[Any]
 Indices = NDArray[np.int64]
 
-MARGIN = 8.0  # smaller ones move neurons that only fit the recent rows better, docs/any-data.md
+# A change of neurons or of known groups has to gain this many times what the parameters of one cost: else
+# it may only fit the recent rows better (docs/any-data.md).
+MARGIN = 8.0
 TWINS = {"reference": reference_relocation.relocate}  # every other backend uses the compiled one
 
 

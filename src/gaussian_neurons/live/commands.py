@@ -9,6 +9,7 @@ import numpy as np
 
 from gaussian_neurons.live import scenes
 from gaussian_neurons.live.setup import SETTINGS, Setup, short_repr
+from gaussian_neurons.live.sources import LABELS
 
 if TYPE_CHECKING:
     from gaussian_neurons.live.run import Run
@@ -40,9 +41,10 @@ def hello(
         started = _apply_address(run, client, setup, preset, link, run_name)
     except REPORTED as error:
         run.notice(client, "error", str(error).split("\n")[0])
-    if started or not run.visited:
-        run.running = not (run.starts_paused or (paused and not link))
-        _show_one_sample(run)
+    if not run.visited:
+        run.past.clear()  # the trial that nobody saw
+        if run_name is not None:
+            run.running = not paused
     run.visited = True
     if not started:
         run.send_all(client)
@@ -55,17 +57,17 @@ def _apply_address(
     setup = setup and _valid(run, client, setup)
     if not setup:
         return False
-    if preset is not None and (len(run.clients) == 1 or not run.visited):
-        run.chosen = preset
     wanted = run.complete({"data": run.trial.setup.data, **setup}, from_defaults=link)
     if wanted == run.trial.setup:
+        if preset in run.presets and (len(run.clients) == 1 or not run.visited):
+            run.origin = preset
         return False
     if link and len(run.clients) > 1:
         run.send_json(client, type="question", setup=wanted.as_json(), preset=preset)
         return False
     if not link and (run_name == run.name or run.visited):
         return False
-    run.start_trial(wanted)
+    run.start_trial(wanted, "link opened", preset)
     return True
 
 
@@ -92,19 +94,20 @@ def start(run: "Run", client: int, setup: Any, preset: str | None = None) -> Non
 
     Added points are kept if the data stays.
     """
-    run.chosen = preset or run.chosen
-    run.start_trial(run.complete(setup), keep_added="data" not in setup)
-    run.running = True
+    keeps = "data" not in setup
+    wanted = run.complete(setup)
+    action = (
+        ", ".join(scenes.describe_change(name, wanted) for name in setup) if keeps else LABELS[wanted.data]
+    )
+    run.start_trial(wanted, action, preset or (run.origin if keeps else None), keep_added=keeps)
 
 
 def preset(run: "Run", client: int, name: str) -> None:
     """Start a new trial with the settings of a figure and the current seed."""
     if name not in run.presets:
         raise ValueError(f"Unknown preset {short_repr(name)}. Known: {', '.join(run.presets)}.")
-    run.chosen = name
-    run.start_trial(replace(run.presets[name].setup, seed=run.trial.setup.seed))
-    run.running = not run.starts_paused
-    _show_one_sample(run)
+    chosen = run.presets[name]
+    run.start_trial(replace(chosen.setup, seed=run.trial.setup.seed), chosen.label, name)
 
 
 def reset(run: "Run", client: int, seed: str) -> None:
@@ -112,14 +115,17 @@ def reset(run: "Run", client: int, seed: str) -> None:
     setup = run.trial.setup
     if seed == "new":
         setup = replace(setup, seed=(setup.seed + 1) % SEEDS)
-    run.start_trial(setup, keep_added=True)
-    _show_one_sample(run)
+    run.start_trial(setup, "restart" if seed == "same" else f"seed {setup.seed}", run.origin, keep_added=True)
 
 
-def _show_one_sample(run: "Run") -> None:
-    """Learn one sample of Figure 1 if it starts paused: the page would show no sample otherwise."""
-    if not run.running and not run.trial.seen and run.trial.setup.data == "one-sample":
-        run.learn(1)
+def undo(run: "Run", client: int) -> None:
+    """Undo the last action."""
+    run.undo()
+
+
+def redo(run: "Run", client: int) -> None:
+    """Redo the action that was undone last."""
+    run.redo()
 
 
 def change(run: "Run", client: int, name: str, value: Any) -> None:
@@ -129,13 +135,14 @@ def change(run: "Run", client: int, name: str, value: Any) -> None:
         raise ValueError("Points have no classes. Choose images first.")
     if setup == run.trial.setup and not (name == "K" and len(run.trial.ids) != value):
         return
-    run.trial.change(name, setup)
+    if name == "speed":
+        run.trial.change(name, setup)
+        run.send_scene()
+    else:
+        run.act(name, scenes.describe_change(name, setup), lambda: run.trial.change(name, setup))
+        run.error = ""
     if name in ("speed", "K"):
         run.pace.restart(time.perf_counter())
-    if name != "speed":
-        run.error = ""
-        run.mark(name, scenes.describe_change(name, setup))
-    run.send_scene()
 
 
 def pause(run: "Run", client: int) -> None:
@@ -157,8 +164,10 @@ def step(run: "Run", client: int) -> None:
 
 def remove(run: "Run", client: int, neuron: int) -> None:
     """Remove a neuron."""
-    run.trial.remove([neuron])
-    run.mark(f"remove {neuron}", f"{scenes.neuron_label(neuron)} removed")
+    text = f"{scenes.neuron_label(neuron)} removed"
+    if neuron in run.trial.ids and run.trial.learned[run.trial.index(neuron)]:
+        run.removed_at = time.perf_counter()  # the neuron that takes its place can then be followed
+    run.act(f"remove {neuron}", text, lambda: run.trial.remove([neuron]))
 
 
 def add(run: "Run", client: int, count: int, at: tuple[float, float] | None) -> None:
@@ -166,9 +175,9 @@ def add(run: "Run", client: int, count: int, at: tuple[float, float] | None) -> 
     if at is not None:
         scenes.require_near(run.trial, [at])
         count = 1
-    run.trial.add(count, at)
-    newest = run.trial.ids[-1]
-    run.mark(f"add {newest}", f"{scenes.neuron_label(newest)} added" if count == 1 else f"{count} added")
+    newest = run.trial.last_id + count
+    text = f"{scenes.neuron_label(newest)} added" if count == 1 else f"{count} added"
+    run.act(f"add {newest}", text, lambda: run.trial.add(count, at))
 
 
 def move(run: "Run", client: int, neuron: int, to: tuple[float, float]) -> None:
@@ -176,7 +185,10 @@ def move(run: "Run", client: int, neuron: int, to: tuple[float, float]) -> None:
     if neuron not in run.trial.ids:  # another client removed it; the next frame shows that
         return
     scenes.require_near(run.trial, [to])
-    run.trial.hold(neuron, to)
+    if neuron in run.trial.held:
+        run.trial.hold(neuron, to)
+    else:
+        run.act(f"move {neuron}", f"{scenes.neuron_label(neuron)} moved", lambda: run.trial.hold(neuron, to))
     run.held_by.setdefault(client, set()).add(neuron)
 
 
@@ -188,23 +200,18 @@ def release(run: "Run", client: int) -> None:
 def paint(run: "Run", client: int, points: list[tuple[float, float]]) -> None:
     """Add points."""
     scenes.require_near(run.trial, points)
-    run.trial.paint(np.array(points))
-    run.mark("paint", "points painted")
-    run.send_scene()
+    run.act("paint", "points painted", lambda: run.trial.paint(np.array(points)))
 
 
 def noise(run: "Run", client: int, count: int) -> None:
     """Add points that are uniform in the domain."""
-    run.trial.add_noise(count)
-    run.mark("paint", "noise added")
-    run.send_scene()
+    run.act("noise", "noise added", lambda: run.trial.add_noise(count))
 
 
 def unpaint(run: "Run", client: int) -> None:
     """Remove all added points."""
-    run.trial.unpaint()
+    run.act("unpaint", "painted points removed", run.trial.unpaint)
     run.send_points()
-    run.send_scene()
 
 
 def inspect(run: "Run", client: int, neuron: int) -> None:
@@ -219,6 +226,8 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "start": start,
     "preset": preset,
     "reset": reset,
+    "undo": undo,
+    "redo": redo,
     "set": change,
     "pause": pause,
     "resume": resume,

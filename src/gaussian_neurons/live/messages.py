@@ -130,6 +130,8 @@ MESSAGES: dict[str, dict[str, Check]] = {
     "start": {"setup": _object, "preset": _optional(_name)},
     "preset": {"name": _name},
     "set": {"name": _changeable, "value": lambda value: value},  # `Setup.changed` checks the value
+    "undo": {},
+    "redo": {},
     "pause": {},
     "resume": {},
     "step": {},

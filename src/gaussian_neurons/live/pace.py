@@ -1,6 +1,7 @@
 """How many samples to learn next, so that the speed is kept and commands are executed promptly."""
 
 from collections import deque
+from math import isinf
 
 SLICE = 0.012  # seconds that one call of learning should take
 FIRST_ROWS, MAX_ROWS = 16, 1 << 14
@@ -22,17 +23,17 @@ class Pace:
         self._credit, self._updated, self._rows = 0.0, now, FIRST_ROWS
         self._measured.clear()
 
-    def wait(self, now: float, speed: float | None) -> float:
+    def wait(self, now: float, speed: float) -> float:
         """Seconds until samples are due."""
-        if speed is None:
+        if isinf(speed):
             return 0.0
         due = max(TICK, 1 / speed)
         elapsed = self._credit / speed + now - self._updated
         return max(0.0, due - elapsed)
 
-    def rows(self, now: float, speed: float | None, most: int = MAX_ROWS) -> int:
+    def rows(self, now: float, speed: float, most: int = MAX_ROWS) -> int:
         """The number of samples to learn now, 0 if none is due."""
-        if speed is None:
+        if isinf(speed):
             self._updated = now
             return min(self._rows, most)
         self._credit = min(self._credit + (now - self._updated) * speed, max(1.0, BACKLOG * speed))

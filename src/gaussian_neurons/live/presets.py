@@ -11,7 +11,7 @@ from gaussian_neurons.live.sources import Sources, default_setup, one_sample, se
 
 HINTS = {
     "figure1": "Drag μ₂. The star marks the position where F is lowest for μ₁; it moves away from μ₂. With "
-    "μ₂ on the sample, F is flat. Press Resume, and both neurons learn.",
+    "μ₂ on the sample, F is flat. Press Start, and both neurons learn.",
     "figure2a": "Some neurons learn strokes and are framed. The others leave the domain and turn blue and "
     "red. Click a framed filter to remove it: often another neuron learns its pattern.",
     "figure2b": "Run to ten million samples, ten times as long as Figure 2a. Learned filters stay.",
@@ -52,13 +52,16 @@ class Preset:
     hint: str
     setup: Setup
     note: str | None  # if other data replaces the paper's
-    starts_paused: bool = False
     later: Setup | None = None  # the setup after the change that the figure is about
 
     @property
     def label(self) -> str:
         """The name on the page, such as Figure 2a."""
         return self.name.replace("figure", "Figure ")
+
+    def is_of(self, setup: Setup) -> bool:
+        """Whether a setup is that of the figure, before or after the change that the figure is about."""
+        return any(one is not None and one.same_experiment(setup) for one in (self.setup, self.later))
 
     def as_json(self) -> dict[str, Any]:
         """The preset, for the page."""
@@ -83,28 +86,5 @@ def presets(sources: Sources) -> dict[str, Preset]:
         if isinstance(experiment.config, figure2g.Config):
             later = replace(setup, classes=experiment.config.digits_after)
         title = TITLES.get(name, experiment.title)
-        found[name] = Preset(name, title, hint, setup, note, starts_paused=name == "figure1", later=later)
+        found[name] = Preset(name, title, hint, setup, note, later)
     return found
-
-
-def matching(setup: Setup, first: Setup, known: dict[str, Preset], chosen: str | None) -> str | None:
-    """The name of the preset with this setup, None if there is none.
-
-    Parameters
-    ----------
-    setup : the current setup
-    first : the setup that the trial started with
-    known : all presets
-    chosen : the preset that was chosen last; preferred if several match
-    """
-    matches = [
-        name
-        for name, preset in known.items()
-        if preset.setup.same_experiment(setup)
-        or (
-            preset.later is not None
-            and preset.later.same_experiment(setup)
-            and preset.setup.same_experiment(first)
-        )
-    ]
-    return chosen if chosen in matches else matches[0] if matches else None

@@ -8,9 +8,10 @@ import tempfile
 import threading
 import time
 import traceback
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable
 from concurrent.futures import Future
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -21,7 +22,7 @@ from gaussian_neurons.live.commands import COMMANDS, REPORTED
 from gaussian_neurons.live.history import History
 from gaussian_neurons.live.messages import Command
 from gaussian_neurons.live.pace import MAX_ROWS, Pace
-from gaussian_neurons.live.presets import Preset, matching
+from gaussian_neurons.live.presets import Preset
 from gaussian_neurons.live.setup import Setup
 from gaussian_neurons.live.sources import Images, Sources, default_setup
 from gaussian_neurons.live.trial import Trial
@@ -31,6 +32,10 @@ LEARNING_SHARE = 6  # times the duration of a frame that is left for learning af
 HELD_ROWS = 200  # samples between two placements of a held neuron
 MAX_WAITING = 32  # commands of a client
 MAX_COMMAND_TIME = 0.1  # seconds of consecutive commands before learning and frames get a turn
+MAX_UNDO = 50  # actions
+FOLLOWED = 30.0  # samples per second up to which each step is shown before it is made
+SLOW = {"image": 20_000.0, "plane": 400.0}  # samples per second after a learned neuron was removed ...
+DOUBLES, MAX_DOUBLINGS = 1.0, 8  # ... and seconds in which that doubles, and how often
 
 
 class Outgoing(NamedTuple):
@@ -39,6 +44,15 @@ class Outgoing(NamedTuple):
     to: int | None  # a client, or None: all
     data: str | bytes
     is_frame: bool = False  # a newer frame replaces it
+
+
+class Moment(NamedTuple):
+    """What an action changes, as a value."""
+
+    action: str  # the action before or after which this is the state
+    trial: Trial
+    history: History
+    origin: str | None
 
 
 class Run:
@@ -60,11 +74,14 @@ class Run:
         self.trial = Trial(setup, sources.load(setup.data, setup.seed))
         self.generation = 1  # counts trials
         self.history, self.pace = History(), Pace()
-        self.running, self.error = True, ""
+        self.running, self.error = False, ""
         self.clients: set[int] = set()
         self.held_by: dict[int, set[int]] = {}  # client → neurons that it holds
+        self.removed_at = -float("inf")  # time at which a learned neuron was removed
         self.visited = False  # whether a client has ever connected
-        self.chosen: str | None = None  # the preset chosen last
+        self.origin = self._preset_of(setup)  # name of the preset that the trial started with
+        self.past: deque[Moment] = deque(maxlen=MAX_UNDO)  # the states before the actions
+        self.future: list[Moment] = []  # the states from which actions were undone
         self._queue: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()  # None: stop
         self._free: defaultdict[int, threading.Semaphore]  # client → commands that it may still send
         self._free = defaultdict(partial(threading.Semaphore, MAX_WAITING))
@@ -146,12 +163,19 @@ class Run:
         """Whether samples are learned now."""
         return self.running and not self.error and bool(self.clients)
 
+    @property
+    def speed(self) -> float:
+        """Samples per second: the chosen speed, reached slowly after a learned neuron was removed."""
+        chosen = self.trial.setup.speed or float("inf")
+        elapsed = (time.perf_counter() - self.removed_at) / DOUBLES
+        return chosen if elapsed > MAX_DOUBLINGS else min(chosen, SLOW[self.trial.mode] * 2**elapsed)
+
     def _wait(self) -> float | None:
         """Seconds until learning or a frame is due; None if neither is."""
         now = time.perf_counter()
         waits = []
         if self.learning:
-            waits.append(self.pace.wait(now, self.trial.setup.speed))
+            waits.append(self.pace.wait(now, self.speed))
         if self._changed and self.clients:
             waits.append(max(0.0, self._frame_due() - now))
         return min(waits, default=None)
@@ -166,7 +190,7 @@ class Run:
         now = time.perf_counter()
         if self.learning:
             most = HELD_ROWS if self.trial.held else MAX_ROWS
-            rows = self.pace.rows(now, self.trial.setup.speed, most)
+            rows = self.pace.rows(now, self.speed, most)
             if rows:
                 self.learn(rows)
         now = time.perf_counter()
@@ -215,20 +239,71 @@ class Run:
         except BaseException as error:  # the caller handles it
             result.set_exception(error)
 
-    def start_trial(self, setup: Setup, keep_added: bool = False) -> None:
-        """Replace the trial by a new one. If that fails, the old one stays.
+    def start_trial(
+        self, setup: Setup, action: str, origin: str | None = None, keep_added: bool = False
+    ) -> None:
+        """Replace the trial by a new one, which runs if the old one did. An error leaves the old one.
 
         Parameters
         ----------
         setup : settings of the new trial
+        action : what the user did
+        origin : name of a preset that the setup is derived from; None: the first one with this setup
         keep_added : whether to keep points that were painted or added as noise
         """
         source = self.sources.load(setup.data, setup.seed)
         if not isinstance(source, Images):
             setup = replace(setup, classes=None)  # points have none
         trial = Trial(setup, self.trial.with_added(source) if keep_added else source)
+        self._remember(action)
+        self._exchange(trial, History(), origin if origin in self.presets else self._preset_of(setup))
+
+    def act(self, kind: str, text: str, change: Callable[[], Any]) -> None:
+        """Change the trial by a user's action, mark it on the curves, and remember the state before it.
+
+        Actions of the same kind within a short time, such as the positions of a slider, are one.
+        """
+        past, future = self.past.copy(), self.future
+        if self.past and self.history.continues(kind, time.perf_counter()):
+            self.past.append(self.past.pop()._replace(action=text))
+        else:
+            self._remember(text)
+        try:
+            change()
+        except Exception:
+            self.past, self.future = past, future
+            raise
+        self.mark(kind, text)
+        self.send_scene()
+
+    def _moment(self, action: str) -> Moment:
+        return Moment(action, copy(self.trial), copy(self.history), self.origin)
+
+    def _remember(self, action: str) -> None:
+        self.past.append(self._moment(action))
+        self.future = []
+
+    def undo(self) -> None:
+        """Return to the state before the last action: neurons, settings, points, samples and script."""
+        if self.past:
+            moment = self.past.pop()
+            self.future.append(self._moment(moment.action))
+            self._return_to(moment)
+
+    def redo(self) -> None:
+        """Return to the state in which the last action was undone."""
+        if self.future:
+            moment = self.future.pop()
+            self.past.append(self._moment(moment.action))
+            self._return_to(moment)
+
+    def _return_to(self, moment: Moment) -> None:
+        moment.trial.release(list(moment.trial.held))
+        self._exchange(moment.trial, moment.history, moment.origin)
+
+    def _exchange(self, trial: Trial, history: History, origin: str | None) -> None:
         self.trial.close()
-        self.trial, self.history = trial, History()
+        self.trial, self.history, self.origin = trial, history, origin
         self.error, self.held_by = "", {}
         self.generation += 1
         self.pace.restart(time.perf_counter())
@@ -253,16 +328,9 @@ class Run:
             base = base.with_covariances(checked.covariance_type)
         return base.changed(values)
 
-    @property
-    def preset(self) -> Preset | None:
-        """The preset with the current settings, if any."""
-        name = matching(self.trial.setup, self.trial.journal.setup, self.presets, self.chosen)
-        return None if name is None else self.presets[name]
-
-    @property
-    def starts_paused(self) -> bool:
-        """Whether the current preset starts paused."""
-        return self.preset is not None and self.preset.starts_paused
+    def _preset_of(self, setup: Setup) -> str | None:
+        """The first preset with this setup, if any."""
+        return next((name for name, one in self.presets.items() if one.setup.same_experiment(setup)), None)
 
     # ---- outgoing messages ------------------------------------------------------------------------
 
@@ -271,14 +339,18 @@ class Run:
         if self.trial.n_points > self._sent_points:
             self._send_points_from(self._sent_points, None)
             self._sent_points = self.trial.n_points
-        for old, new in self.trial.relearned():
+        for old, new, center in self.trial.relearned():
             text = f"{scenes.neuron_label(new)} has learned the pattern of {scenes.neuron_label(old)}"
             self.mark(f"relearned {old}", text)
-            self.notice(None, "info", f"{text}.")
+            place = center.tolist() if self.trial.mode == "plane" else None
+            self.send_json(None, type="relearned", old=old, new=new, place=place, text=f"{text}.")
         facts = self._facts()
         if self.learning:
-            self.history.add(facts["seen"], facts["learned"], facts["cost"], facts["rate"])
-        self._send(Outgoing(None, frames.encoded(facts, self.trial.arrays()), is_frame=True))
+            self.history.add(facts["seen"], facts["learned"], facts["cost"], facts["moved"])
+        arrays = self.trial.arrays()
+        if self.trial.mode == "plane" and not self.error and (not self.running or self.speed <= FOLLOWED):
+            arrays |= self.trial.preview()
+        self._send(Outgoing(None, frames.encoded(facts, arrays), is_frame=True))
 
     def _facts(self) -> dict[str, Any]:
         state = "failed" if self.error else "running" if self.running else "paused"
@@ -301,7 +373,9 @@ class Run:
 
     def send_scene(self, client: int | None = None) -> None:
         """Send everything about the trial except neurons and points."""
-        scene = scenes.scene(self.trial, self.preset)
+        scene = scenes.scene(self.trial, None if self.origin is None else self.presets[self.origin])
+        for name, moments in (("undo", list(self.past)), ("redo", self.future)):
+            scene[name] = moments[-1].action if moments else None
         self.send_json(client, type="scene", run=self.name, generation=self.generation, **scene)
 
     def _send_points_from(self, first: int, client: int | None) -> None:
@@ -321,7 +395,7 @@ class Run:
         self.send_json(client, type="history", generation=self.generation, **self.history.as_json())
 
     def mark(self, kind: str, text: str) -> None:
-        """Mark an action on the curves."""
+        """Mark an action or an event on the curves."""
         seen, replaces = self.history.mark(self.trial.seen, kind, text, time.perf_counter())
         self.send_json(None, type="mark", generation=self.generation, seen=seen, text=text, replaces=replaces)
 

@@ -8,10 +8,20 @@ from gaussian_neurons.live.presets import Preset
 from gaussian_neurons.live.setup import SETTINGS, Setup
 from gaussian_neurons.live.sources import Images, Points, Sources, default_setup
 from gaussian_neurons.live.trial import Trial
+from gaussian_neurons.theory import equivalent_width
 
+LESS_INHIBITION = 0.015  # lambda of Figure 3a, whose patches are larger than those of Figure 2
 MAX_DISTANCE = 3.0  # of a position from the domain, in sides of the domain
 SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
-SYMBOLS = {"sigma": "σ", "lambda": "λ", "eta": "η_μ", "eta_sigma": "η_σ", "sample_width": "σ_x"}
+SYMBOLS = {
+    "sigma": "σ",
+    "lambda": "λ",
+    "eta": "η_μ",
+    "eta_sigma": "η_σ",
+    "sample_width": "σ_x",
+    "size": "patch size",
+    "covariance_type": "shape",
+}
 
 
 def welcome(sources: Sources, presets: dict[str, Preset]) -> dict[str, Any]:
@@ -30,7 +40,9 @@ def scene(trial: Trial, preset: Preset | None) -> dict[str, Any]:
         "mode": trial.mode,
         "setup": setup.as_json(),
         "preset": None if preset is None else preset.name,
+        "changed": preset is not None and (trial.journal.has_edits or not preset.is_of(setup)),
         "note": _note(source, preset),
+        "suggestion": _suggestion(trial),
         "data": source.text,
         "ranges": ranges(setup, trial),
         "patch": list(source.patch(setup)) if isinstance(source, Images) else None,
@@ -46,6 +58,14 @@ def _note(source: Images | Points, preset: Preset | None) -> str | None:
     if isinstance(source, Points):
         return source.note
     return None if preset is None else preset.note
+
+
+def _suggestion(trial: Trial) -> dict[str, float] | None:
+    """The width that the width equation gives for patches of this size, at less inhibition."""
+    if not isinstance(trial.source, Images):
+        return None
+    width = equivalent_width(trial.model.n_features_in_, LESS_INHIBITION)
+    return {"sigma": float(f"{width:.2g}"), "lambda": LESS_INHIBITION}
 
 
 def _classes(source: Images) -> list[dict[str, Any]] | None:
@@ -90,7 +110,8 @@ def describe_change(name: str, setup: Setup) -> str:
     value = getattr(setup, SETTINGS[name].field)
     if name == "classes":
         return "all classes" if value is None else f"only {', '.join(map(str, value))}"
-    return f"{SYMBOLS.get(name, name)} = {value:.4g}"
+    text = f"{value:.4g}" if isinstance(value, float) else value
+    return f"{SYMBOLS.get(name, name)} = {text}"
 
 
 def require_near(trial: Trial, positions: Sequence[tuple[float, float]]) -> None:

@@ -25,6 +25,16 @@ class Journal:
         self.ends_at: int | None = None  # samples seen when a limit was exceeded
         self._characters = 0  # of all changes
 
+    def __copy__(self) -> "Journal":
+        other = Journal(self.setup, self.source)
+        other.changes, other.ends_at, other._characters = self.changes[:], self.ends_at, self._characters
+        return other
+
+    @property
+    def has_edits(self) -> bool:
+        """Whether anything was changed besides the samples."""
+        return any(not line.startswith("stream = ") for _, line in self.changes)
+
     def record(self, seen: int, line: str) -> None:
         """Record a line. It replaces the last one if that sets the same thing at the same sample."""
         last_seen, last = self.changes[-1] if self.changes else (-1, "")

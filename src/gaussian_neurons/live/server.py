@@ -35,7 +35,7 @@ SEND_BUFFER = 256 * 1024  # bytes, half a second of frames: older frames are of 
 BACKLOG = 32  # connections that may wait to be accepted; more could exhaust the file descriptors
 PORT = 8765
 PORT_TRIES = 20  # ports that are tried if none is given
-MEDIA_TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+MEDIA_TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript", "png": "image/png"}
 
 
 class Client:
@@ -120,8 +120,9 @@ class Application:
         media_type = MEDIA_TYPES.get(name.rpartition(".")[2])
         if name not in found or media_type is None:
             return PlainTextResponse("Not found.\n", 404)
-        text = found[name].read_text(encoding="utf-8")
-        return Response(text, media_type=media_type, headers={"cache-control": "no-cache"})
+        return Response(
+            found[name].read_bytes(), media_type=media_type, headers={"cache-control": "no-cache"}
+        )
 
     async def _model(self, request: Request) -> Response:
         try:

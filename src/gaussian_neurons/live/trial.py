@@ -1,6 +1,7 @@
 """One trial: neurons from their start, the samples that they learn from, and the user's changes."""
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -9,7 +10,10 @@ from numpy.typing import NDArray
 
 from gaussian_neurons import GaussianNeurons
 from gaussian_neurons.base.covariances import as_type, mean_widths
-from gaussian_neurons.clustering.diagnosis import MEAN_RESPONSE
+from gaussian_neurons.clustering.diagnosis import SHARE
+from gaussian_neurons.learning import reference_shaped
+from gaussian_neurons.learning.reference import center_step
+from gaussian_neurons.learning.responses import responses
 from gaussian_neurons.live import script
 from gaussian_neurons.live.frames import pixels
 from gaussian_neurons.live.removed import RemovedPatterns
@@ -35,11 +39,15 @@ class Feed:
         self._chunks = chunks_ahead(stream, first, None, ENDLESS, first)
         self._rest: Chunk | None = None
 
-    def take(self, most: int) -> Chunk:
-        """The next samples, at least one and at most `most`."""
+    def next(self) -> Chunk:
+        """The samples that are drawn, at least one. They are not taken."""
         if self._rest is None or not self._rest.taken:
             self._rest = next(self._chunks)
-        taken, self._rest = self._rest.cut(most)
+        return self._rest
+
+    def take(self, most: int) -> Chunk:
+        """The next samples, at least one and at most `most`."""
+        taken, self._rest = self.next().cut(most)
         return taken
 
     def close(self) -> None:
@@ -70,22 +78,39 @@ class Trial:
             random_state=setup.seed,
         )
         self.sample = 0  # number of the next sample in the stream
-        stream = source.stream(setup)
-        dimensions = stream.n_features or 0
+        self._stream = source.stream(setup)
+        dimensions = self._stream.n_features or 0
         self._require_room(setup.n_neurons, dimensions)
         self.model.place_neurons(dimensions, script.precision(source))
-        self.feed = Feed(stream, 0)
+        self._feed: Feed | None = None  # made when it is needed
         self.ids = list(range(1, setup.n_neurons + 1))  # number of each neuron, (K,)
-        self._last_id = setup.n_neurons
+        self.last_id = setup.n_neurons
         self.held: dict[int, tuple[float, float]] = {}  # number of a dragged neuron → its center
         self._learned_while_held = False
         self.newest = np.zeros((0, dimensions))  # samples
-        self._removed = RemovedPatterns(self.model, self._are_images)
+        self._removed = RemovedPatterns(self._are_images)
         self.journal = script.Journal(setup, source)
 
+    def __copy__(self) -> "Trial":
+        """The trial as it is now. Both can learn on, independently of each other."""
+        other = object.__new__(Trial)
+        vars(other).update(vars(self), _feed=None, held=dict(self.held))
+        for name in ("model", "_removed", "journal"):
+            setattr(other, name, copy(getattr(self, name)))
+        return other
+
     def close(self) -> None:
-        """Stop the thread that draws samples."""
-        self.feed.close()
+        """Stop the thread that draws samples, until more are needed."""
+        if self._feed is not None:
+            self._feed.close()
+        self._feed = None
+
+    @property
+    def feed(self) -> Feed:
+        """The samples that come next."""
+        if self._feed is None:
+            self._feed = Feed(self._stream, self.sample)
+        return self._feed
 
     @property
     def seen(self) -> int:
@@ -105,7 +130,7 @@ class Trial:
             chunk = self.feed.take(most)
             self.model.partial_fit(chunk.x, sample_width=chunk.widths)
         except Exception:
-            self._restart_feed()  # at the same sample: none of these was learned
+            self.close()  # the next samples are drawn again: none of these was learned
             raise
         self.sample += chunk.taken
         count = NEWEST[self.mode]
@@ -138,7 +163,7 @@ class Trial:
         self.model.remove_neurons(indices)
         self.ids = [neuron for neuron in self.ids if neuron not in neurons]
         for one in removed:
-            self._removed.add(*one, self.learned)
+            self._removed.add(*one, self.model.centers_, self.learned)
         self.journal.record(self.seen, f"model.remove_neurons({indices})")
 
     def add(self, count: int, at: tuple[float, float] | None) -> None:
@@ -153,8 +178,8 @@ class Trial:
             self.model.add_neurons(count, width=self.setup.width)
         else:
             self.model.add_neurons(centers=[list(at)], width=self.setup.width)
-        self.ids += range(self._last_id + 1, self._last_id + count + 1)
-        self._last_id += count
+        self.ids = [*self.ids, *range(self.last_id + 1, self.last_id + count + 1)]
+        self.last_id += count
         self.journal.record(self.seen, f"model.add_neurons({centers}, width={self.setup.width!r})")
 
     def hold(self, neuron: int, center: tuple[float, float]) -> None:
@@ -194,10 +219,11 @@ class Trial:
         self._change_points(lambda source: source.with_noise(count, self.setup.seed))
 
     def unpaint(self) -> None:
-        """Remove all added points. Neurons that they held, and no other point does, have learned nothing."""
+        """Remove all added points. Neurons that the other points do not hold have learned nothing."""
         self._change_points(Points.without_added)
-        response = self.model.transform(self._require_plane().points).max(axis=0)
-        for k in np.flatnonzero(self.model.learned_ & (response < MEAN_RESPONSE)).tolist():
+        winner = self.model.transform(self._require_plane().points).argmax(axis=1)
+        share = np.bincount(winner, minlength=len(self.ids)) / len(winner)
+        for k in np.flatnonzero(self.model.learned_ & (share < SHARE)).tolist():
             beside = np.nextafter(self.model.centers_[k], np.inf).tolist()  # a neuron that is moved is new
             self.model.move_neurons([k], centers=[beside])
             self.journal.record(self.seen, script.move_line(k, beside))
@@ -225,9 +251,8 @@ class Trial:
 
     def _restart_feed(self) -> None:
         """Draw samples with the current settings, from the same sample number."""
-        stream = self.source.stream(self.setup)
-        self.feed.close()
-        self.feed = Feed(stream, self.sample)
+        self._stream = self.source.stream(self.setup)
+        self.close()
 
     def _change_count(self, before: Setup) -> None:
         more = self.setup.n_neurons - len(self.ids)
@@ -276,18 +301,21 @@ class Trial:
         learned = self.model.learned_
         return learned if self.seen >= MIN_SAMPLES * len(learned) else np.zeros_like(learned)
 
-    def relearned(self) -> list[tuple[int, int]]:
-        """Removed neurons with the neuron that has learned the pattern since, each reported once."""
-        return [(old, self.ids[k]) for old, k in self._removed.relearned(self.learned)]
+    def relearned(self) -> list[tuple[int, int, Array]]:
+        """Removed neurons, each once, the neuron that has learned the pattern since, and the old center."""
+        found = self._removed.relearned(self.model.centers_, self.learned)
+        return [(old, self.ids[k], center) for old, k, center in found]
 
     def facts(self) -> dict[str, Any]:
         """Numbers about the current state."""
         recent = self.model.recent_samples_
         cost = self.model.cost(recent) / len(recent) if len(recent) else None
+        moved = np.linalg.norm(self.model.centers_ - self.model.initial_centers_, axis=1).mean()
         return {
             "seen": self.seen,
             "learned": int(self.learned.sum()),
             "cost": cost if cost is not None and np.isfinite(cost) else None,
+            "moved": float(moved) if np.isfinite(moved) else None,
         }
 
     def arrays(self) -> dict[str, Array]:
@@ -315,6 +343,15 @@ class Trial:
     def _covariances(self) -> Array:
         """The covariances in the plane, (K, 3): variance of x, covariance, variance of y."""
         return as_type(self.model.widths_, "full", 2)[:, [0, 0, 1], [0, 1, 1]].astype(np.float64)
+
+    def preview(self) -> dict[str, Array]:
+        """The next sample of the plane, and its step of Equation 1: attraction and repulsion, (K, 2) each."""
+        x, centers, widths = self.feed.next().x[0], self.model.centers_, self.model.widths_
+        step = center_step if widths.ndim == 1 else reference_shaped.center_step
+        pull = step(x, centers, widths, 0.0, self.setup.learning_rate)
+        push = step(x, centers, widths, self.setup.inhibition, self.setup.learning_rate) - pull
+        found = {"x": x, "pull": pull, "push": push, "answer": responses(x[None], centers, widths)[0]}
+        return {name: np.asarray(array, np.float64) for name, array in found.items()}
 
     def script(self) -> str:
         """The trial as a Python script."""

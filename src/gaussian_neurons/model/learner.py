@@ -23,14 +23,21 @@ from gaussian_neurons.base.interrupts import deferred_interrupts
 from gaussian_neurons.clustering.diagnosis import remember
 from gaussian_neurons.clustering.numbering import RESTING, Clusters
 from gaussian_neurons.clustering.resting import with_rest
-from gaussian_neurons.clustering.tree import evident_rows, groups_of, least_part, tree_of, without_noise
+from gaussian_neurons.clustering.tree import (
+    REPRESENTED,
+    evident_rows,
+    groups_of,
+    least_part,
+    tree_of,
+    without_noise,
+)
 from gaussian_neurons.learning.backends import learn_many, rows_at_once
 from gaussian_neurons.learning.relocation import relocated, winners
 from gaussian_neurons.learning.responses import least_width, strongest
 from gaussian_neurons.learning.rule import Rule, Shares
 from gaussian_neurons.learning.starts import neurons_at, uniform
 from gaussian_neurons.model.first_data import domain_of, placed
-from gaussian_neurons.model.look import Look, normal_reach
+from gaussian_neurons.model.look import Look, normal_median, normal_reach
 from gaussian_neurons.model.recent import Recent
 from gaussian_neurons.model.scaling import Scaling
 from gaussian_neurons.model.settings import Settings
@@ -40,7 +47,7 @@ from gaussian_neurons.model.timetable import last_early_look, last_look, next_re
 Array = NDArray[Any]
 
 INITIAL, DRAWN, ADDED = range(3)  # purposes of random numbers
-SETTLING = 5  # windows of samples in which clusters are chosen anew at each review
+FAR = 1.4  # neurons learn from samples that are so much farther than those of a normal distribution
 NARROWEST = 2.0**-20  # least width of neurons that share samples, as a part of the narrowest start
 
 
@@ -296,23 +303,40 @@ def _reviewed_shares(network: Network, recent: Recent, settings: Settings) -> Ne
             settings.backend,
         )
         clusters = clusters.of_neurons(origins)
-    settling = neurons.seen < SETTLING * recent.window
+    settling = neurons.seen < REPRESENTED * len(neurons)
     tree = tree_of(neurons, samples, settings.shape, None if settling else clusters.group)
     if tree is not None:
         known = group = groups_of(tree, neurons, settings.n_clusters)
         if settings.n_clusters is None:
             reported = (clusters.number >= 0) & (not settling)
-            group = without_noise(tree, neurons, samples, group, reported)
+            group = without_noise(tree, neurons, samples, group, reported, (network.low, network.high))
         winner = strongest(samples, neurons.centers, neurons.widths, shared=True)[0]
         share = np.bincount(winner, minlength=len(neurons)) / len(samples)
         clusters = clusters.renewed(group, share, neurons.resting)
         known = np.where(neurons.resting, RESTING + clusters.number, known)
         clusters = replace(clusters, group=known)
-        clusters = clusters.returned(clusters.found(neurons, samples), samples)
-        clusters = clusters.reported(clusters.found(neurons, samples), neurons, share, samples)
+        found = clusters.found(neurons, samples)
+        again = clusters.returned(found, samples)
+        if (again.number != clusters.number).any():
+            clusters, found = again, again.found(neurons, samples)
+        clusters = clusters.reported(found, neurons, share, samples)
     network = replace(network, layer=layer._replace(neurons=neurons), clusters=clusters).with_look(recent)
-    reach = max(-network.look.novel_score, normal_reach(recent.n_features))
-    return replace(network, layer=network.layer._replace(reach=reach))
+    if tree is not None:
+        vars(network.look)["found_then"] = found
+    return replace(network, layer=network.layer._replace(reach=_reach(network.look)))
+
+
+def _reach(look: Look) -> float:
+    """The largest |x - mu|^2 / sigma of a winner from which neurons learn.
+
+    FAR times what all but NOVEL of a normal distribution stay within, if its median is that of the recent
+    samples. Outliers and background noise do not change a median, and so do not widen neurons.
+    """
+    normal = normal_reach(look.recent.n_features)
+    chosen = look.neurons.centers[look.learned], look.neurons.widths[look.learned]
+    scores = strongest(look.recent.samples, *chosen, shared=True)[1] if len(look.learned) else np.zeros(1)
+    stretch = -float(np.median(scores)) / normal_median(look.recent.n_features)
+    return FAR * normal * stretch if 1 < stretch < np.inf else FAR * normal
 
 
 # ---- changes of neurons -------------------------------------------------------------------------------

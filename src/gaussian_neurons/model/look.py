@@ -16,7 +16,8 @@ from scipy.stats import chi2
 from gaussian_neurons.clustering.diagnosis import Diagnosis, diagnose
 from gaussian_neurons.clustering.numbering import Clusters, Found
 from gaussian_neurons.learning.neurons import Neurons
-from gaussian_neurons.learning.responses import strongest
+from gaussian_neurons.learning.reference_shares import shares_of
+from gaussian_neurons.learning.responses import log_response_blocks, strongest
 from gaussian_neurons.learning.rule import SHARED_RATE
 from gaussian_neurons.learning.starts import mean_of
 from gaussian_neurons.model.recent import Recent
@@ -24,21 +25,55 @@ from gaussian_neurons.model.recent import Recent
 Array = NDArray[Any]
 Indices = NDArray[np.int64]
 
+LEAST_SCORE = math.log(1e-3)  # given width: a row whose log-responses are all below is out of reach
 NOVEL = 0.001  # part of the samples like the recent ones that belong to no cluster
 LEAST_WIDTH_LEFT = 0.1  # of a neuron without one of its samples, as a part of its width
-TAIL, TAIL_PART = 10, 0.05  # samples, and part of the recent ones, that the rate of rare scores rests on
+COUNTED = 0.01  # least share of a neuron in a sample that counts as learned
+TAIL, TAIL_PART = 10, 0.03  # samples, and part of the recent ones, that the rate of rare scores rests on
 
 
-def unlearned(log_responses: Array, totals: Array, dimensions: int) -> Array:
-    """Log-responses to samples as they would be if the neurons had not learned from them.
+def unlearned(neurons: Neurons, learned: Indices, newest: Array, later: int) -> Array:
+    """The scores of samples if the neurons had not learned from them, (n,).
 
-    A sample is one of the n that a neuron has learned from; at the least rate it remembers 2 / rate of them.
+    A neuron is an average of its samples. The rule [22] gives the weight that each has in there by now, and
+    so the center and the width without it [28]. The winner is the one without it, too. Samples of the first
+    data count twice: they have also placed the neurons, by k-means.
+
+    Parameters
+    ----------
+    neurons : Neurons that share samples
+    learned : indices of those that can win
+    newest : (n, D), the newest sample first
+    later : how many of them came after the first data
     """
-    part = np.maximum(1 / np.maximum(totals, 2.0), SHARED_RATE / 2)
-    left = 1 - part
-    squared = -log_responses.astype(np.float64)  # in widths
-    width = np.maximum(1 - 2 * part * squared / (dimensions * left), LEAST_WIDTH_LEFT)
-    found: Array = -squared / (left * width)
+    dimensions, total, found = newest.shape[1], neurons.total.copy(), np.empty(len(newest))
+    volumes = dimensions / 2 * np.log(neurons.widths.astype(np.float64))
+    left = np.ones(len(neurons))  # of each average, after the samples that are newer
+    for begin, logs in log_response_blocks(newest, neurons.centers, neurons.widths):
+        squared = -logs.astype(np.float64)  # in widths
+        density = -squared - volumes
+        share = shares_of(density)
+        share[:, neurons.resting] = 0.0
+        own = np.flatnonzero(share >= COUNTED)
+        row, neuron = np.divmod(own, len(neurons))
+        sums, after = np.cumsum(share, axis=0), np.ones_like(share)
+        part = share.take(own)
+        totals = np.maximum(total[neuron] - sums.take(own) + part, part)
+        step = part * np.maximum(SHARED_RATE, 1 / (1 + totals))
+        after.put(own, 1 - step)
+        after = np.cumprod(after, axis=0) * left
+        total, left = total - sums[-1], after[-1]
+        weight = step / (1 - step) * after.take(own)
+        weight *= np.where(begin + row < later, 1.0, 2 / (1 + weight))
+        far = squared.take(own)
+        stays = 1 - 2 * weight * far / (dimensions * (1 - weight))  # of width / (1 - weight)
+        weight[stays <= 0], stays[stays <= 0] = 0.0, 1.0  # farther than any learned sample: it was novel
+        stays = np.maximum(stays, LEAST_WIDTH_LEFT)
+        far /= (1 - weight) * stays
+        squared.put(own, far)
+        density.put(own, -far - volumes[neuron] - dimensions / 2 * np.log(stays / (1 - weight)))
+        winner = learned[density[:, learned].argmax(axis=1)]
+        found[begin : begin + len(logs)] = -squared[np.arange(len(logs)), winner]
     return found
 
 
@@ -52,6 +87,18 @@ def normal_reach(dimensions: int) -> float:
     6.908
     """
     return float(chi2.isf(NOVEL, dimensions)) / 2
+
+
+@lru_cache(maxsize=16)
+def normal_median(dimensions: int) -> float:
+    """The median of |x - mu|^2 / sigma of such a normal distribution.
+
+    Examples
+    --------
+    >>> round(normal_median(2), 3)  # log(2)
+    0.693
+    """
+    return float(chi2.median(dimensions)) / 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,10 +147,13 @@ class Look:
     @cached_property
     def scores(self) -> Array:
         """The largest log-response of a learned neuron to each recent sample, sorted, (n,)."""
-        chosen = self.neurons.centers[self.learned], self.neurons.widths[self.learned]
-        winner, scores = strongest(self.recent.samples, *chosen, self.shared)
         if self.shared and len(self.learned):
-            scores = unlearned(scores, self.neurons.total[self.learned][winner], self.recent.n_features)
+            newest = self.recent.newest(self.recent.window)[::-1]
+            return np.sort(
+                unlearned(self.neurons, self.learned, newest, self.recent.received - self.recent.window)
+            )
+        chosen = self.neurons.centers[self.learned], self.neurons.widths[self.learned]
+        scores = strongest(self.recent.samples, *chosen)[1]
         return np.sort(scores)
 
     def score_below(self, part: float) -> float:
@@ -113,15 +163,49 @@ class Look:
         """
         if not len(self.learned) or not len(self.scores):
             return float("inf")
-        least = float(np.finfo(self.scores.dtype).min)  # interpolation with minus infinity gives NaN
-        scores = np.maximum(self.scores, least).astype(np.float64)
+        scores, least = self._finite_scores
         if part * len(scores) >= TAIL or part == 0:
             found = float(np.quantile(scores, part))
         else:
-            lowest = scores[: max(TAIL, math.ceil(TAIL_PART * len(scores)))]
-            excess = float(lowest[-1] - mean_of(lowest))
+            lowest, excess = self._tail
             found = float(lowest[-1]) + excess * math.log(part * len(scores) / len(lowest))
         return found if found > least else -float("inf")
+
+    def part_below(self, score: float) -> float:
+        """The part of samples like the recent ones with a lower score: what `score_below` inverts.
+
+        Examples
+        --------
+        >>> from gaussian_neurons import GaussianNeurons
+        >>> x = np.random.default_rng(0).normal(size=(1000, 2))
+        >>> look = GaussianNeurons(random_state=0).partial_fit(x)._network.look
+        >>> [round(look.part_below(look.score_below(part)), 6) for part in (0.0001, 0.001, 0.02, 0.5)]
+        [0.0001, 0.001, 0.02, 0.5]
+        """
+        if not len(self.learned) or not len(self.scores):
+            return 0.0
+        scores, _ = self._finite_scores
+        part = float(np.interp(score, scores, np.linspace(0, 1, len(scores))))
+        if part * len(scores) >= TAIL:
+            return part
+        lowest, excess = self._tail
+        if not excess:
+            return part if score >= lowest[-1] else 0.0
+        tail = len(lowest) / len(scores) * math.exp(min(0.0, (score - float(lowest[-1])) / excess))
+        return min(tail, TAIL / len(scores))
+
+    @cached_property
+    def _finite_scores(self) -> tuple[Array, float]:
+        """The scores with the least number in place of minus infinity: interpolation would give NaN."""
+        least = float(np.finfo(self.scores.dtype).min)
+        return np.maximum(self.scores, least).astype(np.float64), least
+
+    @cached_property
+    def _tail(self) -> tuple[Array, float]:
+        """The lowest scores, and by how much the last of them exceeds their mean."""
+        scores, _ = self._finite_scores
+        lowest = scores[: max(TAIL, math.ceil(TAIL_PART * len(scores)))]
+        return lowest, float(lowest[-1] - mean_of(lowest))
 
     @cached_property
     def novel_score(self) -> float:

@@ -34,6 +34,7 @@ Array = NDArray[Any]
 FACTS = tuple(field.name for field in fields(Diagnosis))
 FACT_TYPES = {"remembered": (np.bool_,), "learned": (np.bool_,), "twin_of": (np.int64,)}  # others are floats
 MAX_COUNT = 1 << 55  # samples, numbers of clusters, calls of `add`: `learner.random_for` has 56 bits for them
+LONGEST_REASON = 200  # characters
 SEEDS = 1 << 32
 
 
@@ -186,9 +187,7 @@ def _put_network(network: Network, arrays: dict[str, Array], facts: dict[str, An
         arrays["clusters.group"] = clusters.group
     facts["clusters"] = {"given": clusters.given}
     for name, events in (("noted", clusters.noted), ("events", clusters.events)):
-        facts["clusters"][name] = [
-            [event.samples, event.kind, event.cluster, event.share] for event in events
-        ]
+        facts["clusters"][name] = [[*event[:3], *event[4:]] for event in events]
         places = [event.center for event in events]
         arrays[f"clusters.{name}"] = np.array(places).reshape(len(events), len(network.low))
     facts["shared"] = network.shared
@@ -279,8 +278,10 @@ def _events(facts: list[Any], centers: Array, given: int, recent: Recent) -> tup
             _whole("the cluster of an event", cluster, given),
             center,
             _part("the share of an event", share),
+            _evidence("the evidence of an event", evidence),
+            _text("the reason of an event", reason),
         )
-        for (samples, kind, cluster, share), center in zip(facts, centers, strict=True)
+        for (samples, kind, cluster, share, evidence, reason), center in zip(facts, centers, strict=True)
     )
 
 
@@ -347,6 +348,18 @@ def _part(name: str, value: Any) -> float:
     """A number from 0 to 1, up to rounding."""
     if type(value) is not float or not 0 <= value <= 1 + 1e-6:
         raise ValueError(f"{name} must be between 0 and 1, got {value!r}")
+    return value
+
+
+def _evidence(name: str, value: Any) -> float:
+    if type(value) is not float or not 0 <= value < math.inf:
+        raise ValueError(f"{name} must be a finite number from 0, got {value!r}")
+    return value
+
+
+def _text(name: str, value: Any) -> str:
+    if type(value) is not str or len(value) > LONGEST_REASON:
+        raise ValueError(f"{name} must be a text of at most {LONGEST_REASON} characters, got {value!r:.80}")
     return value
 
 

@@ -2,24 +2,27 @@
 
 import inspect
 import sys
+import time
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gaussian_neurons.base.bad_rows import BadRow, bad_value_of, finite_rows
-from gaussian_neurons.base.checks import checked_sample_widths, one_of, whole_number
+from gaussian_neurons.base.checks import checked_sample_widths, number, one_of, whole_number
 from gaussian_neurons.base.interrupts import deferred_interrupts
 from gaussian_neurons.base.progress import Bar, is_interactive
 from gaussian_neurons.base.tables import as_numbers
 from gaussian_neurons.base.warn import warn
+from gaussian_neurons.clustering.numbering import Event
 from gaussian_neurons.model import archive, learner, model_file
 from gaussian_neurons.model.checkpoint import ON_WRITE_ERROR, Checkpoint, Reached
 from gaussian_neurons.model.columns import require_columns
+from gaussian_neurons.model.look import Look
 from gaussian_neurons.model.settings import Settings
 from gaussian_neurons.model.state import State
 from gaussian_neurons.sampling.ahead import chunks_ahead
@@ -29,6 +32,16 @@ Array = NDArray[Any]
 
 ON_BAD = ("raise", "skip")
 INVALID_WIDTH = "row {row} has an invalid width."
+SECONDS = 1.0  # between two checkpoints of a run that reports
+
+
+class Novel(NamedTuple):
+    """A row that is unlike those before it."""
+
+    samples: int  # learned before it
+    row: Array  # (D,)
+    score: float  # its largest log-response
+    threshold: float  # the score is below it
 
 
 @dataclass(frozen=True)
@@ -43,6 +56,8 @@ class Model:
     parameters: Callable[[], Mapping[str, Any]]
     n_clusters: Callable[[], int]
     follow: Callable[[Iterator[State]], Iterator[State]]  # the same states, shown in views
+    events: Callable[[], list[Event]]
+    scores: Callable[[Array], Array]  # of rows: the lower, the more novel
 
 
 @dataclass(frozen=True)
@@ -56,6 +71,9 @@ class Plan:
     callback: Callable[[int], Any] | None
     on_bad: str
     on_write_error: str
+    on_event: Callable[[Event], Any] | None = None
+    on_novel: Callable[[Novel], Any] | None = None
+    false_alarms: float = 0.01
 
     def checked(self, stream: Stream) -> "Plan":
         """The same, with numbers like 1e6 as integers, or a ValueError that says what is wrong."""
@@ -63,6 +81,10 @@ class Plan:
             raise ValueError(f"{stream!r} never ends: give the number of samples, n_samples=...")
         if self.callback is not None:
             _check_callback(self.callback)
+        for name in ("on_event", "on_novel"):
+            if not (getattr(self, name) is None or callable(getattr(self, name))):
+                raise ValueError(f"{name} must be a function, got {getattr(self, name)!r}.")
+        number("false_alarms", self.false_alarms, least=0.0, most=1.0)
         one_of("on_bad", self.on_bad, ON_BAD)
         one_of("on_write_error", self.on_write_error, ON_WRITE_ERROR)
         n_samples = None if self.n_samples is None else _whole("n_samples", self.n_samples, least=0)
@@ -108,6 +130,10 @@ class _Run:
         self.columns_match = False  # not checked yet
         self.stopped = False  # by the callback
         self.in_callback = False  # which may be changing the model
+        self.known: tuple[Event, ...] = ()  # events that need no report
+        self.threshold: tuple[Look | None, float] = (None, 0.0)  # of novel rows, and the look that it is of
+        self.reporting = False  # what is learned, but not reported, must not be saved
+        self.saved_at = time.monotonic()
         self.checkpoint: Checkpoint | None = None
         if plan.checkpoint is not None:
             self.checkpoint = Checkpoint(plan.checkpoint, self._began(), plan.on_write_error)
@@ -130,6 +156,9 @@ class _Run:
         stream, plan = self.stream, self.plan
         if self.expected is not None and self.expected.names is not None:
             stream.expect(self.expected.names)
+        self.known = self._events()
+        if plan.on_event is not None or plan.on_novel is not None:
+            stream.while_waiting = self._save_if_due
         end = stream.length if plan.n_samples is None else self.start + plan.n_samples
         total = None if end is None else max(0, end - self.start)
         chunks = chunks_ahead(stream, self.start + self.taken, end, plan.every, self.start)
@@ -141,7 +170,9 @@ class _Run:
                     self._mark()
                 for chunk in chunks if not self.stopped else ():
                     before = self.taken
-                    self._learn(chunk)
+                    for part in self._parts(chunk):
+                        self._learn(part)
+                        self._report_events()
                     bar.advance(self.taken - before)
                     if self._is_due():
                         with bar.hidden():  # for a callback that prints
@@ -151,7 +182,8 @@ class _Run:
                 if not self.stopped and self.marked != self.taken:
                     self._mark()
             except BaseException:  # an interrupt, a bad row, a failing source: everything before it is kept
-                if not (self.in_callback or self.changed_elsewhere):
+                if not (self.in_callback or self.changed_elsewhere or self.reporting):
+                    self._report_events()
                     self._save()
                 if self.saved[0] >= 0:
                     kept = f"{self.saved[0]:,} samples are kept in {plan.checkpoint}"
@@ -167,6 +199,7 @@ class _Run:
     def _leave(self, chunks: Generator[Chunk, None, None]) -> None:
         """Set the position of the stream and end the drawing thread; may be done twice."""
         with deferred_interrupts():
+            self.stream.while_waiting = None
             self.stream.position = self.start + self.taken
             self._count_skipped()
         chunks.close()
@@ -207,6 +240,56 @@ class _Run:
             self.stream.resume(self.start + self.taken, reached.source)
         return reached.stopped or (self.taken == self.plan.n_samples and reached.called_back)
 
+    def _parts(self, chunk: Chunk) -> Iterator[Chunk]:
+        """The chunk; if novel rows are reported, row by row, after the report of the row."""
+        if self.plan.on_novel is None:
+            yield chunk
+            return
+        while chunk.taken:
+            part, chunk = chunk.cut(1)
+            if len(part.x) and np.isfinite(part.x).all():
+                self._report_if_novel(part.x, self.plan.on_novel)
+            yield part
+
+    def _report_if_novel(self, x: Array, report: Callable[[Novel], Any]) -> None:
+        state = self.model.state()
+        if state is None or state.network is None:
+            return
+        self._require_columns(state, x)
+        look = state.network.look
+        if self.threshold[0] is not look:
+            self.threshold = look, look.score_below(self.plan.false_alarms)
+        score, threshold = float(self.model.scores(x)[0]), self.threshold[1]
+        if score < threshold:
+            self.reporting = True
+            report(Novel(state.received, x[0], score, threshold))
+            self.reporting = False
+
+    def _events(self) -> tuple[Event, ...]:
+        """The events so far. Before the first data is complete, they are not final."""
+        state = self.model.state()
+        return () if state is None or state.network is None else state.network.clusters.events
+
+    def _report_events(self) -> None:
+        """Report new events, and save what is reported: at once after an event, else once a second."""
+        if self.plan.on_event is None and self.plan.on_novel is None:
+            return
+        new, events = False, self._events()
+        if self.plan.on_event is not None and events is not self.known:
+            known = {event[:3] for event in self.known}
+            self.reporting = True
+            for event in self.model.events():
+                if event[:3] not in known:
+                    new = True
+                    self.plan.on_event(event)
+            self.known, self.reporting = events, False
+        self._save_if_due(new)
+
+    def _save_if_due(self, at_once: bool = False) -> None:
+        """Save once a second, also while the stream waits: what is saved is not reported again."""
+        if at_once or time.monotonic() - self.saved_at >= SECONDS:
+            self._save()
+
     def _learn(self, chunk: Chunk) -> None:
         """Learn from a chunk; `taken` counts what was learned, even after an interrupt."""
         if chunk.bad and self.plan.on_bad == "raise":
@@ -237,8 +320,8 @@ class _Run:
         before = state
         if state is None:
             state = self.model.new_state(x, None if names is None else tuple(names))
-        elif not self.columns_match or x.shape[1] != state.recent.n_features:
-            require_columns(names, x.shape[1], state.names, state.recent.n_features)
+        else:
+            self._require_columns(state, x)
         self.columns_match = True
         settings = self.model.settings(x.shape[1])
         if widths is not None:
@@ -252,6 +335,11 @@ class _Run:
             )
         states = learner.advance(state, as_numbers(x), widths, settings)
         self.expected = learner.commit(partial(self.model.exchange, before), self.model.follow(states))
+
+    def _require_columns(self, state: State, x: Array) -> None:
+        if not self.columns_match or x.shape[1] != state.recent.n_features:
+            names = self.stream.feature_names
+            require_columns(names, x.shape[1], state.names, state.recent.n_features)
 
     def _learn_around(self, chunk: Chunk, bad: BadRow) -> None:
         """Learn from a chunk with rows that were read, but cannot be learned from."""
@@ -312,6 +400,7 @@ class _Run:
         state = self.model.state()
         if state is None or not state.received:
             return
+        self.saved_at = time.monotonic()
         source = self.stream.state_at(self.start + taken)
         reached = Reached(self.start, taken, called_back, self.stopped, source)
         try:

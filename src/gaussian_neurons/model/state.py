@@ -99,9 +99,10 @@ class Network:
 
 @dataclass
 class Early:
-    """The last answer that was computed while the first data was incomplete: a cache."""
+    """What all states of a stream have in common, and no file contains."""
 
-    answer: tuple[int, Settings, Network] | None = None  # for so many samples
+    answer: tuple[int, Settings, Network] | None = None  # while the first data is incomplete, for n samples
+    told: set[str] = field(default_factory=set)  # kinds of advice that were given
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,6 +1,7 @@
 """Streams of samples from images, arrays, files and iterables; sample t depends on source, seed and t."""
 
 from gaussian_neurons.sampling.files import rows_from_file
+from gaussian_neurons.sampling.followed import follow
 from gaussian_neurons.sampling.images import Neighbourhoods, Patches
 from gaussian_neurons.sampling.iterables import Iterated, as_stream
 from gaussian_neurons.sampling.local import local_covariances
@@ -18,6 +19,7 @@ __all__ = [
     "Rows",
     "Stream",
     "as_stream",
+    "follow",
     "local_covariances",
     "rows_from_file",
     "rows_from_pipe",

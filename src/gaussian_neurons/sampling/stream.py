@@ -5,7 +5,7 @@ import itertools
 import os
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -109,6 +109,7 @@ class Stream(ABC):
     length: int | None = None  # number of rows, or None if endless or unknown
     endless: bool = True
     in_a_thread: bool = True  # whether `draw` may be called in another thread
+    while_waiting: Callable[[], Any] | None = None  # what `draw` calls while it waits for samples, if it does
 
     def __getstate__(self) -> dict[str, Any]:
         """The state of a copy or a pickle: everything but the lock."""

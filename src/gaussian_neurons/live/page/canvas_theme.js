@@ -16,12 +16,13 @@ export const LIGHT = Object.freeze({
   marked: "#0f766e",
   link: "#1d4ed8",
   dark: false,
+  size: 1, // of the type
   font: "system-ui, sans-serif",
 });
 
 export function readTheme(element) {
   const style = getComputedStyle(element);
-  const theme = { ...LIGHT, font: style.fontFamily || LIGHT.font };
+  const theme = { ...LIGHT, font: style.fontFamily || LIGHT.font, size: Number(style.getPropertyValue("--type")) || 1 };
   for (const name of NAMES) {
     const value = style.getPropertyValue(`--${name}`).trim();
     if (value) theme[name] = value;
@@ -46,9 +47,9 @@ export function toRGB(colour) {
   return pixel.getImageData(0, 0, 1, 1).data.slice(0, 3);
 }
 
-/** Calls `changed()` when the theme of the page (<html data-theme>) changes. */
+/** Calls `changed()` when the theme of the page, or the size of its type, changes: <html data-theme data-size>. */
 export function watchTheme(changed) {
-  new MutationObserver(changed).observe(document.documentElement, { attributeFilter: ["data-theme"] });
+  new MutationObserver(changed).observe(document.documentElement, { attributeFilter: ["data-theme", "data-size"] });
 }
 
 /** Calls `resized(width, height, ratio)`, in CSS pixels, now and when the size or the pixel ratio changes. */

@@ -8,7 +8,7 @@ const FONT = 11;
 const EARLY = 0.02; // first part of a curve that does not count for the limits: a steep start would flatten the rest
 
 export class Chart {
-  /** kind: {column, step, zero, text, name} */
+  /** kind: {column, step, zero, text(value, unit), name} */
   constructor(canvas, kind, onChange) {
     Object.assign(this, { canvas, kind });
     this.context = canvas.getContext("2d");
@@ -39,10 +39,15 @@ export class Chart {
     if (!this.limits) return this.drawEmpty();
     this.place(margins);
     this.drawAxes();
-    this.drawMarks(marks, points);
+    this.drawMarks(marks);
     this.drawLine(points);
     this.drawLast(last);
     if (this.pointed !== null) this.drawPointed(points, marks);
+  }
+
+  /** A value with as many decimals as distinguish the limits. */
+  text(value) {
+    return this.kind.text(value, this.limits?.unit ?? 1);
   }
 
   drawEmpty() {
@@ -56,7 +61,7 @@ export class Chart {
 
   describe(last) {
     const value = last?.[this.kind.column];
-    const text = Number.isFinite(value) ? `${this.kind.text(value)} after ${short(last[0])} ${samples(last[0])}` : "no value yet";
+    const text = Number.isFinite(value) ? `${this.text(value)} after ${short(last[0])} ${samples(last[0])}` : "no value yet";
     if (text === this.described) return;
     this.described = text;
     this.canvas.setAttribute("aria-label", `${this.kind.name}: ${text}`);
@@ -64,24 +69,25 @@ export class Chart {
 
   /** Finds the limits of both axes. Returns the margins that their numbers need, null without data. */
   measure(points) {
-    const { column, zero } = this.kind;
+    const { column, step, zero } = this.kind;
     const known = points.filter((point) => Number.isFinite(point[column]));
     this.limits = null;
     if (!this.size || !known.length) return null;
     const since = this.kind.step ? 0 : EARLY * known.at(-1)[0];
     let low = zero ? 0 : Infinity;
-    let high = zero ? 1 : -Infinity;
+    let high = step ? 1 : -Infinity;
     for (const point of known) {
       if (point[0] < since) continue;
       low = Math.min(low, point[column]);
       high = Math.max(high, point[column]);
     }
     const flat = high - low < 1e-9 * Math.max(1, Math.abs(high));
-    this.limits = { low, high, flat, seen: Math.max(points.at(-1)[0], 1) };
+    const unit = 10 ** Math.floor(Math.log10((flat ? Math.abs(high) : high - low) / 20 || 1)); // of the numbers
+    this.limits = { low, high, flat, unit, seen: Math.max(points.at(-1)[0], 1) };
     this.context.font = `600 13px ${this.theme.font}`;
-    const last = this.context.measureText(this.kind.text(known.at(-1)[column])).width;
+    const last = this.context.measureText(this.text(known.at(-1)[column])).width;
     this.context.font = `${FONT}px ${this.theme.font}`;
-    const labels = [low, high].map((value) => this.context.measureText(this.kind.text(value)).width);
+    const labels = [low, high].map((value) => this.context.measureText(this.text(value)).width);
     return { left: 7 + Math.ceil(Math.max(...labels, 37)), right: Math.ceil(Math.max(58, 14 + last)) };
   }
 
@@ -121,8 +127,8 @@ export class Chart {
     context.stroke();
     context.textAlign = "right";
     context.textBaseline = "middle";
-    context.fillText(kind.text(limits.low), this.left - 5, this.y(limits.low));
-    if (!limits.flat) context.fillText(kind.text(limits.high), this.left - 5, this.y(limits.high));
+    context.fillText(this.text(limits.low), this.left - 5, this.y(limits.low));
+    if (!limits.flat) context.fillText(this.text(limits.high), this.left - 5, this.y(limits.high));
   }
 
   drawLine(points) {
@@ -169,10 +175,10 @@ export class Chart {
     context.font = `600 13px ${theme.font}`;
     context.textAlign = "left";
     context.textBaseline = "middle";
-    context.fillText(kind.text(value), this.right + 8, Math.max(8, Math.min(y, this.size.height - EDGE.bottom - 4)));
+    context.fillText(this.text(value), this.right + 8, Math.max(8, Math.min(y, this.size.height - EDGE.bottom - 4)));
   }
 
-  drawMarks(marks, points) {
+  drawMarks(marks) {
     const { context, theme } = this;
     context.strokeStyle = theme.marked;
     context.globalAlpha = 0.45;
@@ -188,24 +194,6 @@ export class Chart {
     }
     context.stroke();
     context.globalAlpha = 1;
-    if (this.kind.step && this.pointed === null && marks.length) this.drawNewest(marks, points);
-  }
-
-  /** Writes the last mark beside its line, away from the curve, if it fits. */
-  drawNewest(marks, points) {
-    const { context, theme } = this;
-    const [seen, text] = marks.at(-1);
-    const before = marks.length > 1 ? this.x(marks.at(-2)[0]) : this.left;
-    const x = this.x(seen);
-    const width = context.measureText(text).width;
-    const toTheRight = x + 5 + width < this.right;
-    if (x > this.right || (!toTheRight && x - 5 - width < before + 2)) return;
-    const value = nearest(points, (point) => Math.abs(point[0] - seen))[this.kind.column];
-    const [top, base] = [EDGE.top, this.size.height - EDGE.bottom];
-    context.fillStyle = theme.marked;
-    context.textAlign = toTheRight ? "left" : "right";
-    context.textBaseline = "middle";
-    context.fillText(text, x + (toTheRight ? 5 : -5), this.y(value) > (top + base) / 2 ? top + 7 : base - 8);
   }
 
   /** Shows the value at the pointer, or the text of a mark near it. */
@@ -225,7 +213,7 @@ export class Chart {
     const y = Math.max(EDGE.top, Math.min(this.y(value), this.size.height - EDGE.bottom));
     context.arc(this.x(point[0]), y, 3, 0, 2 * Math.PI);
     context.fill();
-    this.label(`${this.kind.text(value)} at ${short(point[0])}`, this.x(point[0]), y - 14, theme.ink);
+    this.label(`${this.text(value)} at ${short(point[0])}`, this.x(point[0]), y - 14, theme.ink);
   }
 
   label(text, x, y, colour) {

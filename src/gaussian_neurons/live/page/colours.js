@@ -4,7 +4,7 @@ const BELOW = [0x3b, 0x82, 0xf6];
 const ABOVE = [0xef, 0x44, 0x44];
 const BEYOND = 0.5; // bytes cover this range outside the domain on both sides
 
-export const DIMMED = 100; // opacity of a dimmed patch, of 255
+export const DIMMED = 64; // opacity of a dimmed patch, of 255
 
 const valueOf = (byte) => (byte / 255) * (1 + 2 * BEYOND) - BEYOND;
 

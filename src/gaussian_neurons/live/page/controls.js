@@ -3,7 +3,6 @@
 import { Chips } from "./chips.js";
 import { Field } from "./field.js";
 import { isSameTrial } from "./frames.js";
-import { capital } from "./states.js";
 
 const FIELDS = [
   { name: "K", symbol: "K", label: "Neurons", help: "Upper limit of the patterns found.", whole: true },
@@ -11,10 +10,10 @@ const FIELDS = [
   { name: "lambda", symbol: "λ", label: "Inhibition", help: "How strongly neurons repel each other.", zero: true },
   { name: "eta", symbol: "η", below: "μ", label: "Learning rate", help: "How far a sample moves a center.", zero: true },
   { name: "eta_sigma", symbol: "η", below: "σ", label: "Width rate", help: "0 keeps widths and covariances fixed.", zero: true },
-  { name: "noise", label: "Pixel noise", help: "Of the neighbouring patches.", zero: true, mode: "image", adaptive: true },
-  { name: "sample_width", symbol: "σ", below: "x", label: "Sample width", help: "Width of every sample.", mode: "plane", adaptive: true },
-  { name: "size", label: "Patch size", help: "Pixels per side. Restarts the run.", whole: true, mode: "image", restarts: true },
-  { name: "speed", label: "Speed", help: "Samples per second, or full.", open: true },
+  { name: "noise", data: true, label: "Pixel noise", help: "Of the neighbouring patches.", zero: true, mode: "image", adaptive: true },
+  { name: "sample_width", data: true, symbol: "σ", below: "x", label: "Sample width", help: "Width of every sample.", mode: "plane", adaptive: true },
+  { name: "size", data: true, label: "Patch size", help: "Pixels per side. Restarts the run.", whole: true, mode: "image", restarts: true },
+  { name: "speed", data: true, label: "Speed", help: "Samples per second, or full.", open: true },
 ];
 const LOCAL_SHAPE = "Mean width of a sample. Its shape is that of the points around it.";
 const SETTLE = 400; // ms before a number of neurons that differs from K is shown: a new K takes effect with a delay
@@ -23,15 +22,11 @@ export class Controls {
   /** send(message) to the server; onProblem(text) shows an error. */
   constructor({ send, onProblem }) {
     this.send = send;
-    this.dataSelect = document.querySelector("#data");
-    this.presetSelect = document.querySelector("#preset");
     this.shapeSelect = document.querySelector("#covariance-type");
     this.fields = FIELDS.map((spec) => new Field({ ...spec, onProblem }, (name, value) => this.set(spec, value)));
     for (const { element } of this.fields) element.hidden = true; // until the first scene arrives
-    document.querySelector("#fields").append(...this.fields.map((field) => field.element));
+    for (const { spec, element } of this.fields) document.querySelector(spec.data ? "#data-fields" : "#neuron-fields").append(element);
     const sendOrRestore = (message) => send(message) || this.restore();
-    this.dataSelect.addEventListener("change", () => sendOrRestore({ do: "start", setup: { data: this.dataSelect.value } }));
-    this.presetSelect.addEventListener("change", () => sendOrRestore({ do: "preset", name: this.presetSelect.value }));
     this.shapeSelect.addEventListener("change", () => {
       sendOrRestore({ do: "start", setup: { covariance_type: this.shapeSelect.value } });
     });
@@ -45,19 +40,9 @@ export class Controls {
     if (!this.send(message)) this.restore();
   }
 
-  setWelcome({ datasets, presets }) {
-    this.dataSelect.replaceChildren(...datasets.map(dataOption));
-    const custom = new Option("Custom settings", "");
-    custom.disabled = true;
-    custom.hidden = true;
-    this.presetSelect.replaceChildren(custom, ...presets.map(presetOption));
-  }
-
   setScene(scene) {
     const isNew = !isSameTrial(scene, this.scene);
     this.scene = scene;
-    this.dataSelect.value = scene.setup.data;
-    this.presetSelect.value = scene.preset ?? "";
     this.shapeSelect.value = scene.setup.covariance_type;
     for (const field of this.fields) {
       const { name, mode, adaptive } = field.spec;
@@ -89,18 +74,4 @@ export class Controls {
     this.chips.pending.clear();
     this.setScene(this.scene);
   }
-}
-
-function dataOption({ name, label, available, why }) {
-  const option = new Option(available ? label : `${label} (not available)`, name);
-  option.disabled = !available;
-  if (why) option.title = why; // too long for the menu
-  return option;
-}
-
-function presetOption({ name, label, title }) {
-  const option = new Option(title ? `${label}: ${capital(title)}` : label, name);
-  option.title = title ?? "";
-  option.dataset.preset = name;
-  return option;
 }

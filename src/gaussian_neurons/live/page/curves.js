@@ -1,27 +1,21 @@
-// Three curves over the samples seen: neurons learned, cost, samples per second.
+// Three curves over the samples seen: neurons learned, cost, how far neurons moved.
 
 import { readTheme, watchTheme } from "./canvas_theme.js";
 import { Chart } from "./chart.js";
-import { counted, short } from "./numbers.js";
+import { tickText } from "./numbers.js";
 
 const MAX_POINTS = 1000; // if exceeded, every second point is dropped
 const MAX_MARKS = 200;
 const KINDS = {
   learned: { column: 1, step: true, zero: true, text: (value) => String(Math.round(value)), name: "Neurons learned" },
-  cost: { column: 2, text: costText, name: "Cost" },
-  rate: { column: 3, zero: true, text: counted, name: "Samples per second" },
+  cost: { column: 2, text: tickText, name: "Cost" },
+  moved: { column: 3, zero: true, text: tickText, name: "Mean distance from the start" },
 };
 
-/** Always two decimals, so that the width of the text stays constant. */
-function costText(value) {
-  if (Math.abs(value) < 0.005) return "0.00"; // not −0.00
-  return Math.abs(value) < 100 ? value.toFixed(2).replace("-", "−") : short(value);
-}
-
 export class Curves {
-  /** canvases: {learned, cost, rate} */
+  /** canvases: {learned, cost, moved} */
   constructor(canvases) {
-    this.points = []; // [seen, learned, cost, rate]
+    this.points = []; // [seen, learned, cost, moved]
     this.marks = []; // [seen, text]
     this.changed = true;
     this.charts = Object.entries(KINDS).map(([name, kind]) => new Chart(canvases[name], kind, () => this.change()));
@@ -32,15 +26,17 @@ export class Curves {
   reset(points = [], marks = []) {
     this.points = points.map((point) => point.slice());
     this.marks = marks.slice(-MAX_MARKS);
+    this.open = false;
     while (this.points.length > MAX_POINTS) this.thin();
     this.change();
   }
 
-  add(seen, learned, cost, rate) {
+  /** Adds a point. The next one replaces it unless it stays. */
+  add(point, stays) {
     const last = this.points.at(-1);
-    if (last && seen < last[0]) this.reset(); // the run was restarted
-    if (last && seen === last[0]) this.points.pop();
-    this.points.push([seen, learned, cost, rate]);
+    if (last && (this.open || last[0] === point[0])) this.points.pop();
+    this.points.push(point);
+    this.open = !stays;
     if (this.points.length > MAX_POINTS) this.thin();
     this.change();
   }

@@ -16,4 +16,4 @@ function watch(column) {
   update();
 }
 
-for (const column of document.querySelectorAll("#show, .controls")) watch(column);
+for (const column of document.querySelectorAll("#show, .data")) watch(column);

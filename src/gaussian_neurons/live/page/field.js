@@ -49,7 +49,6 @@ export class Field {
     this.value = null;
     this.slidAt = -Infinity;
     this.pending = new Pending();
-    this.dirty = false; // typed text is not sent yet
     this.element = document.querySelector("#field").content.firstElementChild.cloneNode(true);
     this.input = this.element.querySelector("input[type=text]");
     this.slider = this.element.querySelector("input[type=range]");
@@ -81,7 +80,6 @@ export class Field {
   listen() {
     this.slider.addEventListener("input", () => this.slide());
     this.slider.addEventListener("change", () => this.slid());
-    this.input.addEventListener("input", () => (this.dirty = true));
     this.input.addEventListener("change", () => this.typed());
     this.input.addEventListener("focus", () => this.input.select());
     this.input.addEventListener("mousedown", (event) => this.clicked(event));
@@ -123,9 +121,13 @@ export class Field {
     if (value !== this.pending.value || this.spec.restarts) this.send(value);
   }
 
+  /** Whether typed text is not sent yet. */
+  get dirty() {
+    return this.input.value !== this.input.defaultValue;
+  }
+
   typed() {
     if (!this.dirty) return;
-    this.dirty = false;
     const value = this.read();
     if (value === undefined) return this.refuse(this.input.value.trim());
     this.write(value); // as it was read
@@ -139,7 +141,6 @@ export class Field {
     const now = this.read();
     if (now === undefined) return;
     const value = this.scale.next(now, direction);
-    this.dirty = false;
     if (value === now) return;
     this.slider.value = this.scale.positionOf(value);
     this.write(value);
@@ -156,7 +157,9 @@ export class Field {
 
   /** Shows another description; null: the usual one. */
   describeAs(text) {
-    this.element.querySelector(".description").textContent = text ?? this.spec.help;
+    const description = this.element.querySelector(".description");
+    description.textContent = text ?? this.spec.help;
+    description.toggleAttribute("data-said", text !== null);
   }
 
   refuse(text) {
@@ -192,18 +195,15 @@ export class Field {
 
   /** Shows the server's value again, after it has refused another. */
   restore(force = true) {
-    if (force) {
-      this.clearPending();
-      this.dirty = false;
-    }
-    if (!this.dirty) this.write(this.value);
+    if (force) this.clearPending();
+    if (force || !this.dirty) this.write(this.value);
     this.slider.value = this.scale.positionOf(this.value);
     this.decorate();
   }
 
   write(value) {
     const text = value === null ? "full" : editable(value);
-    if (this.input.value !== text) this.input.value = text;
+    this.input.value = this.input.defaultValue = text;
     this.slider.setAttribute("aria-valuetext", value === null ? "full" : short(value));
     this.decorate();
   }

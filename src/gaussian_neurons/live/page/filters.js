@@ -7,9 +7,7 @@ import { Slots } from "./slots.js";
 import { isPushedOut, stateOf } from "./states.js";
 
 const LABELS_EVERY = 1000; // ms; a screen reader cannot follow faster changes
-const WIDTHS_EVERY = 250; // ms
 const PER_FRAME = 128; // filters painted for one frame
-const MAX_FADES = 8; // if more are removed at once (K was lowered), they do not fade
 const REMOVAL_TIMEOUT = 1500; // ms after which a filter that the server kept is shown again
 
 export class Filters {
@@ -82,7 +80,6 @@ export class Filters {
     if (!this.cells.has(id) || this.hidden.has(id) || this.visibleCount() === 1) return;
     this.hidden.add(id);
     setTimeout(() => this.cells.has(id) && this.unhide(id), REMOVAL_TIMEOUT);
-    this.fade(this.cells.get(id).button);
     this.place();
   }
 
@@ -91,6 +88,14 @@ export class Filters {
     if (id === null) this.hidden.clear();
     else this.hidden.delete(id);
     this.place();
+  }
+
+  /** The slot of a neuron, also of a removed one: {x, y, radius} in pixels, or null. */
+  slotOf(id) {
+    const box = this.grid.children[this.slots.of(id)]?.getBoundingClientRect();
+    if (!box) return null;
+    const side = box.width / 2;
+    return { x: box.left + side, y: box.bottom - side, radius: side * Math.SQRT2 + 4 };
   }
 
   visibleCount() {
@@ -113,7 +118,6 @@ export class Filters {
 
   setScene(scene) {
     this.adaptive = scene.setup.eta_sigma > 0;
-    this.widthsAt = -Infinity;
     const { K } = scene.setup;
     const trial = `${scene.run} ${scene.generation} ${scene.patch}`;
     if (trial !== this.trial) {
@@ -127,9 +131,7 @@ export class Filters {
   }
 
   /** If widths are learned, every filter shows its own. */
-  showWidths(frame, now) {
-    if (now - this.widthsAt < WIDTHS_EVERY) return;
-    this.widthsAt = now;
+  showWidths(frame) {
     frame.ids.forEach((id, k) => {
       const { width } = this.cells.get(id);
       const text = this.adaptive ? `σ ${measured(frame.widths[k])}` : "";
@@ -157,8 +159,7 @@ export class Filters {
       relabel = true;
     });
     const now = performance.now();
-    if (changed) this.widthsAt = -Infinity;
-    this.showWidths(frame, now);
+    this.showWidths(frame);
     if (relabel || now - this.labelledAt > LABELS_EVERY) this.label(frame, now);
   }
 
@@ -181,8 +182,6 @@ export class Filters {
     const staying = new Set(ids);
     const gone = [...this.cells.keys()].filter((id) => !staying.has(id));
     for (const id of gone) {
-      const { button } = this.cells.get(id);
-      if (gone.length <= MAX_FADES && !this.hidden.has(id)) this.fade(button);
       this.hidden.delete(id);
       this.cells.delete(id);
     }
@@ -233,29 +232,6 @@ export class Filters {
     button.tabIndex = -1;
     button.append(number, width, picture.canvas);
     return { button, picture, width, state: "", text: "" };
-  }
-
-  /** Shows a copy of the removed filter that shrinks and fades. */
-  fade(button) {
-    if (matchMedia("(prefers-reduced-motion: reduce)").matches || !button.offsetParent) return;
-    const from = button.querySelector("canvas");
-    const ghost = document.createElement("canvas");
-    ghost.className = "ghost";
-    ghost.width = from.width;
-    ghost.height = from.height;
-    ghost.getContext("2d").drawImage(from, 0, 0);
-    const box = from.getBoundingClientRect();
-    const origin = this.container.getBoundingClientRect();
-    ghost.style.left = `${box.left - origin.left + this.container.scrollLeft}px`;
-    ghost.style.top = `${box.top - origin.top + this.container.scrollTop}px`;
-    ghost.style.width = `${box.width}px`;
-    ghost.style.height = `${box.height}px`;
-    this.container.append(ghost);
-    const frames = [
-      { opacity: 1, transform: "none" },
-      { opacity: 0, transform: "translateY(12px) scale(0.5)" },
-    ];
-    ghost.animate(frames, { duration: 450, easing: "ease-in" }).finished.finally(() => ghost.remove());
   }
 
   /** Chooses columns and size so that all filters fit into the container. */

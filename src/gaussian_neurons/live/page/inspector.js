@@ -2,11 +2,10 @@
 
 import { PatchCanvas } from "./colours.js";
 import { isSameTrial } from "./frames.js";
-import { brief, coordinate, measured, percent, plain } from "./numbers.js";
+import { brief, coordinate, measured, percent } from "./numbers.js";
 import { axesOf } from "./plane_ellipses.js";
 import { capital, stateOf } from "./states.js";
 
-const FACTS_EVERY = 200; // ms: faster changes cannot be read
 const REQUEST_EVERY = 330; // ms between requests for the strongest patches
 const PATCHES = 6;
 
@@ -16,7 +15,6 @@ export class Inspector {
     this.root = root;
     this.onRequest = onRequest;
     this.id = null;
-    this.factsAt = 0;
     this.requestedAt = 0;
     this.filter = new PatchCanvas(root.querySelector("#inspector-filter"));
     this.fields = Object.fromEntries([...root.querySelectorAll("[data-fact]")].map((e) => [e.dataset.fact, e]));
@@ -49,7 +47,6 @@ export class Inspector {
   inspect(id) {
     if (id === this.id) return;
     this.id = id;
-    this.factsAt = 0;
     this.requestedAt = 0;
     this.root.classList.toggle("empty", id === null);
     for (const { item } of this.patches) item.hidden = true;
@@ -67,16 +64,15 @@ export class Inspector {
         this.onRequest(this.id);
       }
     }
-    if (now - this.factsAt > FACTS_EVERY) this.showFacts(frame, k, now);
+    this.showFacts(frame, k);
   }
 
-  showFacts(frame, k, now) {
-    this.factsAt = now;
+  showFacts(frame, k) {
     this.root.dataset.learned = frame.learned[k];
     const facts = {
       number: this.id,
       state: capital(stateOf(frame, k)),
-      width: plain(frame.widths[k], 3),
+      width: measured(frame.widths[k]),
       distance: measured(frame.distance[k]),
       cosine: measured(frame.cosine[k]),
       share: percent(frame.share[k]),

@@ -1,6 +1,6 @@
 // Keyboard shortcuts of the whole page.
 
-const BY_KEY = { " ": "pause", ".": "step", r: "again", n: "newSeed", "+": "add", "?": "help" };
+const BY_KEY = { " ": "pause", ".": "step", r: "again", n: "newSeed", "+": "add", "?": "help", p: "present" };
 
 /** Whether an element uses letter keys itself. Sliders use arrow keys only. */
 function isTyping(target) {
@@ -34,12 +34,26 @@ function isPressed(target) {
   return byKey && target.matches("button:not(.filter), summary");
 }
 
-/** actions: {pause, step, again, newSeed, add, help}, functions without arguments. */
+/** Ctrl+Z undoes the last action of the run. In a text field with unsent text, the browser undoes typing. */
+function undoAction({ key, ctrlKey, metaKey, altKey, shiftKey, target }) {
+  if (!(ctrlKey || metaKey) || altKey) return null;
+  if (target instanceof HTMLInputElement && target.value !== target.defaultValue) return null;
+  const letter = key.toLowerCase();
+  if (letter === "z") return shiftKey ? "redo" : "undo";
+  return letter === "y" ? "redo" : null;
+}
+
+/** actions: {pause, step, again, newSeed, add, help, present, undo, redo}, functions without arguments. */
 export function listenForKeys(actions) {
   followFocus();
   let spacePauses = false;
   document.addEventListener("keydown", (event) => {
     const { target, key } = event;
+    const undo = undoAction(event);
+    if (undo && !document.querySelector("dialog[open]")) {
+      event.preventDefault();
+      return actions[undo]();
+    }
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
     if (!(target instanceof Element) || isTyping(target) || document.querySelector("dialog[open]")) return;
     if (key === " " && !event.repeat) spacePauses = !isPressed(target);

@@ -34,7 +34,7 @@ const EXPECTED = {
   classes: "labels separated by commas, such as 1,2",
 };
 
-/** {setup, preset, surface, problems}. Unknown parameters are ignored; unreadable ones are listed in `problems`. */
+/** {setup, preset, surface, tour, problems}. Unknown parameters are ignored; unreadable ones are listed in `problems`. */
 export function readLink(search) {
   const setup = {};
   const problems = [];
@@ -55,6 +55,7 @@ export function readLink(search) {
     setup: Object.keys(setup).length ? setup : null,
     preset: /^\w{1,9}$/.test(figure ?? "") ? `figure${figure}` : null,
     surface: SURFACES.includes(surface) ? surface : null,
+    tour: parameters.has("tour"),
     problems,
   };
 }

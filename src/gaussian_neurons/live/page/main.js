@@ -1,11 +1,11 @@
 // Connects the parts of the page: messages from the server, drawing, and actions of the user.
 
-import { watchTheme } from "./canvas_theme.js";
 import { Connection } from "./connection.js";
 import { Controls } from "./controls.js";
 import { Curves } from "./curves.js";
 import { Filters } from "./filters.js";
 import { belongs, decode, isSameTrial } from "./frames.js";
+import { Gallery } from "./gallery.js";
 import { Inspector } from "./inspector.js";
 import { listenForKeys } from "./keys.js";
 import { Address, readLink } from "./link.js";
@@ -14,10 +14,13 @@ import { SampleStrip } from "./samples.js";
 import { closeDialogsOutside, confirmLink, Sharing } from "./sharing.js";
 import { showConnection, Status } from "./status.js";
 import { readStorage, writeStorage } from "./storage.js";
+import { Story } from "./story.js";
 import { startTheme } from "./theme.js";
 import { Toasts } from "./toasts.js";
+import { Tour } from "./tour.js";
 
 const CURVE_EVERY = 250; // ms between two points of a curve
+const DRAW_EVERY = { image: 200, plane: 0 }; // ms: all that is drawn comes from one frame
 const RUN = "gaussian-neurons-run"; // storage key of the run that this tab showed
 const NOISE_POINTS = 200;
 const DEFAULT_SURFACE = { "one-sample": "sample" }; // Figure 1 shows the surface
@@ -25,10 +28,10 @@ const SMALL = matchMedia("(max-width: 1099px)"); // as in layout.css
 const find = (selector) => document.querySelector(selector);
 
 // The last scene and the last frame. Older frames are not kept.
-const page = { scene: null, frame: null, run: null, dirty: false, loaded: false, curvedAt: 0, curvedTo: null, rate: null };
+const page = { scene: null, frame: null, run: null, dirty: false, loaded: false, curvedAt: 0, drawnAt: 0, later: 0, offered: false };
 const link = readLink(location.search);
 const toasts = new Toasts(find("#toasts"));
-const status = new Status();
+const status = new Status((message) => send(message));
 const address = new Address();
 const connection = new Connection(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/live`, {
   hello,
@@ -55,8 +58,9 @@ const remove = (neuron) => {
 
 const controls = new Controls({ send, onProblem: (text) => toasts.show(text, "error") });
 const filters = new Filters(find("#filters"), find("#show"), { onInspect: inspect, onRemove: remove });
+const gallery = new Gallery(send);
 const strip = new SampleStrip(find("#samples"));
-const curves = new Curves({ learned: find("#curve-learned"), cost: find("#curve-cost"), rate: find("#curve-rate") });
+const curves = new Curves({ learned: find("#curve-learned"), cost: find("#curve-cost"), moved: find("#curve-moved") });
 const inspector = new Inspector(find("#inspector"), {
   onRequest: (neuron) => sendAbout({ do: "inspect", neuron }),
   onRemove: remove,
@@ -74,6 +78,21 @@ const plane = new Plane(find("#plane"), {
   onInspect: inspect,
 });
 
+const isPlane = () => page.scene?.mode === "plane";
+const story = new Story(find("#story"), {
+  from: ({ old, place }) => (isPlane() ? plane.pixelOf(place) : filters.slotOf(old)),
+  to: ({ new: id }) => (isPlane() ? plane.pixelOfNeuron(id) : filters.slotOf(id)),
+});
+const tour = new Tour(find("#tour"), { send: (message) => send(message), showSteps: (parts) => plane.showSteps(parts) });
+
+/** The tour starts with its link, or on the first page of a fresh run of the default data. */
+function offerTour(frame, scene) {
+  if (page.offered) return;
+  page.offered = true;
+  const isFresh = link.setup === null && Tour.isNew && frame.seen === 0 && frame.state === "paused" && scene.setup.data === "mixture";
+  if (link.tour || isFresh) tour.start();
+}
+
 /** The first message of a connection: the link's setup at first, later the setup in the address, for a new server. */
 function hello() {
   const first = !page.loaded;
@@ -90,8 +109,7 @@ const onText = {
   welcome(message) {
     page.run = message.run;
     writeStorage("sessionStorage", RUN, message.run);
-    status.presets = message.presets;
-    controls.setWelcome(message);
+    gallery.setWelcome(message);
   },
   scene(scene) {
     const isNew = !isSameTrial(scene, page.scene);
@@ -99,11 +117,14 @@ const onText = {
     const surface = (!page.scene && link.surface) || defaultSurface(scene);
     page.scene = scene;
     if (isNew) {
-      Object.assign(page, { frame: null, rate: null, curvedTo: null });
+      story.end();
+      page.frame = null;
       status.wait();
     }
     showMode(scene.mode);
+    for (const name of ["undo", "redo"]) showUndo(find(`#${name}`), scene[name]);
     controls.setScene(scene);
+    gallery.setScene(scene);
     status.setScene(scene);
     inspector.setScene(scene);
     if (scene.mode === "plane") {
@@ -118,12 +139,15 @@ const onText = {
   },
   history({ points, marks }) {
     curves.reset(points, marks);
-    page.curvedTo = null;
     draw();
   },
   mark({ seen, text, replaces }) {
     curves.mark(seen, text, replaces);
     draw();
+  },
+  relearned(message) {
+    tour.show(page.frame, "relearned");
+    story.tell(message);
   },
   notice({ level, text }) {
     toasts.show(text, level);
@@ -149,6 +173,8 @@ function onBinary(message) {
   if (message.kind === "frame" && belongs(message, page.scene)) {
     page.frame = message;
     if (page.scene.mode === "plane") plane.setFrame(message);
+    const wait = message.state === "running" ? page.drawnAt + DRAW_EVERY[page.scene.mode] - performance.now() : 0;
+    if (wait > 0) return void (page.later ||= setTimeout(draw, wait));
   }
   draw();
 }
@@ -157,14 +183,27 @@ function showMode(mode) {
   for (const element of document.querySelectorAll("[data-only]")) element.hidden = element.dataset.only !== mode;
 }
 
+/** `action`: what the button undoes or redoes, or null. */
+function showUndo(button, action) {
+  button.disabled = action === null;
+  const name = button.id === "undo" ? "Undo" : "Redo";
+  button.setAttribute("aria-label", action === null ? name : `${name}: ${action}`);
+  button.title = `${button.getAttribute("aria-label")} (Ctrl+${button.id === "undo" ? "" : "Shift+"}Z)`;
+}
+
 /** Requests one drawing in the next animation frame. */
 function draw() {
   if (page.dirty) return;
   page.dirty = true;
   requestAnimationFrame((now) => {
     page.dirty = false;
+    clearTimeout(page.later);
+    Object.assign(page, { later: 0, drawnAt: now });
     const { frame, scene } = page;
     if (frame && scene) drawFrame(frame, scene, now);
+    if (frame && scene) offerTour(frame, scene);
+    if (frame) tour.show(frame);
+    story.draw();
     if (scene?.mode === "plane") plane.draw();
     curves.draw();
   });
@@ -182,16 +221,12 @@ function drawFrame(frame, scene, now) {
   addToCurves(frame, now);
 }
 
-/** Adds a point at intervals, and always the last one before a pause, so that curves and status line agree. */
+/** The curves end at the frame. At intervals, their end becomes a point that stays. */
 function addToCurves(frame, now) {
-  const key = [frame.seen, frame.learnedCount, frame.cost].join();
-  const isRunning = frame.state === "running";
   if (frame.seen === 0) return; // no values yet
-  if (key === page.curvedTo || (isRunning && now - page.curvedAt < CURVE_EVERY)) return;
-  page.curvedAt = now;
-  page.curvedTo = key;
-  if (isRunning) page.rate = frame.rate ?? page.rate; // single steps have no rate: keep the last one
-  curves.add(frame.seen, frame.learnedCount, frame.cost, page.rate);
+  const stays = now - page.curvedAt > CURVE_EVERY;
+  if (stays) page.curvedAt = now;
+  curves.add([frame.seen, frame.learnedCount, frame.cost, frame.moved], stays);
 }
 
 const actions = {
@@ -200,13 +235,16 @@ const actions = {
   again: () => send({ do: "reset", seed: "same" }),
   newSeed: () => send({ do: "reset", seed: "new" }),
   add: () => send({ do: "add", count: 1 }),
+  undo: () => send({ do: "undo" }),
+  redo: () => send({ do: "redo" }),
+  present: () => (document.documentElement.dataset.size = document.documentElement.dataset.size === "large" ? "" : "large"),
   help: () => find("#keys-dialog").showModal(),
 };
 
 function connectButtons() {
   const buttons = {
     pause: actions.pause, step: actions.step, again: actions.again, "new-seed": actions.newSeed, add: actions.add,
-    help: actions.help, "failed-again": actions.again, "failed-seed": actions.newSeed,
+    "start-tour": () => tour.start(), present: actions.present, undo: actions.undo, redo: actions.redo, help: actions.help, "failed-again": actions.again, "failed-seed": actions.newSeed,
     "noise-points": () => send({ do: "noise", count: NOISE_POINTS }),
     unpaint: () => send({ do: "unpaint" }),
     "try-now": () => connection.tryNow(),
@@ -245,26 +283,24 @@ window.gaussianNeurons = {
   get scene() { return page.scene; },
   get frame() { return page.frame; },
   get connection() { return connection.state; },
+  send,
 };
 
 const shown = {
   get scene() { return page.scene; },
   get frame() { return page.frame; },
   get columns() { return filters.columns; },
+  get slots() { return filters.slots.ids; },
   plane,
   address,
 };
 
 new Sharing(shown, connection, toasts);
 startTheme(find("#theme"));
-watchTheme(() => {
-  strip.resetColours();
-  draw();
-});
 listenForKeys(actions);
 closeDialogsOutside();
 connectButtons();
-// On a small screen the inspector covers the settings: close it when the pointer enters them.
-find(".controls").addEventListener("pointerenter", () => SMALL.matches && inspect(null));
+// On a small screen the inspector covers the data: close it when the pointer enters them.
+find(".data").addEventListener("pointerenter", () => SMALL.matches && inspect(null));
 for (const problem of link.problems) toasts.show(problem, "error");
 connection.open();

@@ -1,13 +1,6 @@
 // Saved pictures: SVG as text, PNG made from it, and the download.
 
-import { filtersSVG } from "./pictures_filters.js";
-
 export { filtersSVG } from "./pictures_filters.js";
-export { planeSVG } from "./pictures_plane.js";
-
-export async function filtersPNG(frame, scene, columns, scale = 2) {
-  return svgToPNG(filtersSVG(frame, scene, columns), scale);
-}
 
 /** Draws an SVG on white, enlarged by `scale`. */
 export async function svgToPNG(svg, scale = 2) {

@@ -1,12 +1,11 @@
 // The filters as SVG: patches with their numbers, learned ones framed.
 
 import { LIGHT } from "./canvas_theme.js";
-import { DIMMED, paint } from "./colours.js";
+import { DIMMED, PatchCanvas } from "./colours.js";
 import { measured, whole } from "./numbers.js";
 import { isPushedOut } from "./states.js";
 import { caption, captionText, learnedCount, picture, tag, text, wrapped } from "./svg.js";
 
-const MOST_RECTS = 20_000;
 const SIDE = 76; // of a filter
 const GAP = 28; // between filters, for the number
 const EDGE = 24;
@@ -16,9 +15,10 @@ const LINE = 15; // of the caption
 const CHARACTER = 5.7; // px of a character of the caption
 const BAR = 74; // space for the colour bar
 
-export function filtersSVG(frame, scene, columns) {
-  const [height, width, channels = 1] = scene.patch;
-  const count = frame.ids.length;
+/** slots: the number of the neuron in each slot of the page, null if it is empty. */
+export function filtersSVG(frame, scene, columns, slots = Array.from(frame.ids)) {
+  const [, , channels = 1] = scene.patch;
+  const count = slots.length;
   const across = Math.max(1, Math.min(columns || Math.ceil(Math.sqrt(count)), count));
   const down = Math.ceil(count / across);
   const grey = channels === 1;
@@ -28,11 +28,11 @@ export function filtersSVG(frame, scene, columns) {
   const inner = Math.max(wide + (grey ? BAR : 0), 9 * lines[0].length);
   const small = wrapped(caption(scene, frame), Math.floor(inner / CHARACTER));
   const total = 2 * EDGE + inner;
-  const embed = count * height * width > MOST_RECTS;
-  const cells = Array.from({ length: count }, (_, i) => {
-    const x = EDGE + (i % across) * (SIDE + GAP);
-    const y = HEAD + Math.floor(i / across) * (SIDE + GAP);
-    return cell(frame, scene, i, x, y, embed);
+  const cells = slots.map((id, at) => {
+    const k = frame.ids.indexOf(id);
+    const x = EDGE + (at % across) * (SIDE + GAP);
+    const y = HEAD + Math.floor(at / across) * (SIDE + GAP);
+    return k < 0 ? "" : cell(frame, scene, k, x, y);
   });
   const content = [
     text(lines[0], { x: EDGE, y: 34, "font-size": 17, fill: LIGHT.ink }),
@@ -56,11 +56,11 @@ function title(frame, scene) {
   ];
 }
 
-function cell(frame, { patch, setup }, i, x, y, embed) {
+function cell(frame, { patch, setup }, i, x, y) {
   const [height, width, channels = 1] = patch;
   const size = height * width * channels;
-  const image = new ImageData(width, height);
-  paint(frame.centers.subarray(i * size, (i + 1) * size), patch, image);
+  const patchCanvas = new PatchCanvas();
+  patchCanvas.show(frame.centers.subarray(i * size, (i + 1) * size), patch);
   const state = frame.learned[i];
   const colour = state ? LIGHT.accent : LIGHT.pushed;
   const scale = SIDE / Math.max(width, height);
@@ -68,10 +68,10 @@ function cell(frame, { patch, setup }, i, x, y, embed) {
   const frameWidth = state === 1 ? 2 : 1;
   const out = frameWidth / 2;
   const widthAt = { x: x + wide, y: y - 6, "text-anchor": "end", "font-size": 11, fill: LIGHT.ink };
-  const drawn = embed ? embedded(image, x, y, wide, high) : rects(image, x, y, scale);
+  const drawn = embedded(patchCanvas.canvas, x, y, wide, high);
   return [
     setup.eta_sigma > 0 ? text(`σ ${measured(frame.widths[i])}`, widthAt) : "",
-    text(frame.ids[i], { x, y: y - 6, "font-size": 12, fill: colour, "font-weight": state === 1 ? 600 : null }),
+    text(frame.ids[i], { x, y: y - 6, "data-neuron": String(frame.ids[i]), "font-size": 12, fill: colour, "font-weight": state === 1 ? 600 : null }),
     tag("g", { opacity: isPushedOut(frame, i) ? (DIMMED / 255).toFixed(2) : null }, drawn),
     tag("rect", {
       x: x - out,
@@ -86,35 +86,16 @@ function cell(frame, { patch, setup }, i, x, y, embed) {
   ].join("");
 }
 
-/** One rect for each run of pixels with the same colour. */
-function rects({ data, width, height }, x, y, scale) {
-  const found = [];
-  const colourAt = (k) => `#${[0, 1, 2].map((c) => data[4 * k + c].toString(16).padStart(2, "0")).join("")}`;
-  for (let row = 0; row < height; row++) {
-    for (let from = 0, to = 0; from < width; from = to) {
-      const fill = colourAt(row * width + from);
-      while (to < width && colourAt(row * width + to) === fill) to++;
-      found.push(tag("rect", { x: from, y: row, width: to - from, height: 1, fill }));
-    }
-  }
-  const transform = `translate(${x.toFixed(2)} ${y.toFixed(2)}) scale(${scale.toFixed(5)})`;
-  return tag("g", { transform, "shape-rendering": "crispEdges" }, found.join(""));
-}
-
 /** A PNG in the SVG, already enlarged without smoothing, because some viewers smooth images. */
-function embedded(image, x, y, wide, high) {
-  const small = document.createElement("canvas");
-  small.width = image.width;
-  small.height = image.height;
-  small.getContext("2d").putImageData(image, 0, 0);
-  const times = Math.max(1, Math.ceil((3 * SIDE) / Math.max(image.width, image.height)));
+function embedded(small, x, y, wide, high) {
+  const times = Math.max(1, Math.ceil((3 * SIDE) / Math.max(small.width, small.height)));
   const large = document.createElement("canvas");
-  large.width = times * image.width;
-  large.height = times * image.height;
+  large.width = times * small.width;
+  large.height = times * small.height;
   const context = large.getContext("2d");
   context.imageSmoothingEnabled = false;
   context.drawImage(small, 0, 0, large.width, large.height);
-  return tag("image", { x, y, width: wide, height: high, href: large.toDataURL("image/png") });
+  return tag("image", { x, y, width: wide, height: high, href: large.toDataURL() });
 }
 
 /** From −0.5 (blue) through the domain [0, 1] to 1.5 (red). */

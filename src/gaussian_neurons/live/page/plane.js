@@ -1,10 +1,10 @@
 // Plane mode: samples and neurons with two dimensions on a canvas, drawn only after changes.
 
-import { readTheme, reducedMotion, watchSize, watchTheme } from "./canvas_theme.js";
+import { LIGHT, readTheme, reducedMotion, watchSize, watchTheme } from "./canvas_theme.js";
 import { isSameTrial } from "./frames.js";
-import { planeSVG, svgToPNG } from "./pictures.js";
 import { arrowSpots, borderArrows, drawArrows } from "./plane_border.js";
 import { drawBar, isUnder, plateOf, plateSpots } from "./plane_bar.js";
+import { samples, whole } from "./numbers.js";
 import { axes, margins, nameSpots } from "./plane_axes.js";
 import { Labels } from "./plane_labels.js";
 import { ellipseOf, scaledDistance } from "./plane_ellipses.js";
@@ -14,10 +14,13 @@ import { PlanePointer } from "./plane_pointer.js";
 import { PointLayer } from "./plane_points.js";
 import { Samples } from "./plane_samples.js";
 import { SurfaceLayer } from "./plane_surface.js";
+import { caption, captionText, learnedCount, picture, wrapped } from "./svg.js";
+import { SVGContext } from "./svg_context.js";
+import { drawArrowsOfSteps, drawResponseNumbers, drawResponses, stepsOf } from "./plane_steps.js";
 import { View } from "./plane_view.js";
 
 const SPACING = 0.006; // between two points of a path, as a part of the view
-const FOLLOWED = 30; // samples per second up to which x is shown
+const [CHARACTER, LINE] = [5.7, 15]; // px, of the caption of a saved picture
 const MAX_STEP = 100; // ms of animation per frame, after a pause of the browser
 
 export class Plane {
@@ -38,7 +41,7 @@ export class Plane {
     this.scene = null;
     this.frame = null;
     this.selected = null;
-    this.surfaceNeuron = null; // number of the neuron for the surface; null: chosen automatically
+    this.steps = ["answer", "pull", "push"]; // parts of the next step that are shown
     this.changed = true;
     this.request = 0;
     this.last = 0;
@@ -57,6 +60,12 @@ export class Plane {
     this.pointer.setTool(tool);
   }
 
+  /** parts: of the next step, some of "answer", "numbers", "pull", "push" and "total". */
+  showSteps(parts) {
+    this.steps = parts;
+    this.change();
+  }
+
   setSurface(mode) {
     this.surface.setMode(mode);
     this.change();
@@ -73,7 +82,7 @@ export class Plane {
       this.surface.clear();
       this.labels.clear();
       this.pointer.cancel();
-      this.selected = this.surfaceNeuron = null; // numbers belong to one trial
+      this.selected = null; // numbers belong to one trial
     }
     const same = before?.domain?.every((end, k) => end === scene.domain[k]);
     if (!same || isNew) this.view.setDomain(scene.domain);
@@ -103,24 +112,16 @@ export class Plane {
     this.change();
   }
 
+  /** Selects a neuron, null: none. It is inspected, and the surface is that of this neuron. */
   select(id) {
-    if (!this.pointer.grabbed) this.showSurfaceOf(id);
     if (id === this.selected) return;
     this.selected = id;
     this.change();
   }
 
-  /** Selects the neuron for the surface. During a drag it stays, to show the influence of the dragged neuron. */
-  showSurfaceOf(id) {
-    this.surfaceNeuron = id;
-    this.change();
-  }
-
   /** Reads the colours again. */
   themeChanged() {
-    this.theme = readTheme(this.canvas);
-    this.surface.setTheme(this.theme);
-    this.layer.redraw();
+    this.useTheme(readTheme(this.canvas));
     this.change();
   }
 
@@ -146,12 +147,12 @@ export class Plane {
 
   /** Advances all animations. Returns whether any continues. */
   advance(now, elapsed) {
-    const { view, neurons, samples, surface, surfaceNeuron } = this;
+    const { view, neurons, samples, surface, selected } = this;
     const reduced = reducedMotion();
     let moving = view.step(elapsed);
     moving = neurons.step(reduced ? 1e9 : elapsed, 0.15 / view.scale) || moving;
     moving = samples.step(now, reduced) || moving;
-    surface.update({ view, neurons, samples, selected: surfaceNeuron, lambda: this.scene.setup.lambda });
+    surface.update({ view, neurons, samples, selected, lambda: this.scene.setup.lambda });
     moving = surface.step(elapsed, reduced) || moving;
     return moving;
   }
@@ -166,11 +167,14 @@ export class Plane {
     drawGrid(context, view, theme, scales);
     this.layer.draw(context, view, theme);
     samples.draw(context, view, theme, now);
+    const next = this.showsX() && this.frame?.x && this.frame.ids.length === neurons.count ? this.frame : null;
+    if (next && this.steps.includes("answer")) drawResponses(context, view, theme, neurons, next, this.steps.includes("numbers"));
     drawPaths(context, view, theme, neurons);
     surface.drawLowest(context, view);
     const x = this.showsX() && samples.current;
     const star = surface.lowestPlace();
-    this.updateLegend({ x, star, painted: this.hasPainted });
+    const shown = (part) => next && this.steps.includes(part);
+    this.updateLegend({ x, star, painted: this.hasPainted, pull: shown("pull"), push: shown("push") });
     const { hovered } = this.pointer;
     const edges = margins(scales);
     this.arrows = borderArrows(view, neurons, edges);
@@ -184,11 +188,23 @@ export class Plane {
     if (x) samples.drawCurrent(context, view, theme, now, this.occupied());
     const surfaceOf = surface.shown ? surface.neuron : null;
     drawNeurons(context, view, theme, neurons, this.numbers, { selected, hovered, surfaceOf });
+    if (next) this.drawSteps(next);
     drawTicks(context, view, theme, scales, this.arrows);
     drawArrows(context, view, theme, neurons, this.arrows, selected);
     if (bar) drawBar(context, view, theme, bar, plate);
     this.pointer.draw(context, theme);
     if (this.canvas.matches(":focus-visible")) this.drawFocus();
+  }
+
+  drawSteps(next) {
+    const { context, view, theme, neurons } = this;
+    const steps = stepsOf(next, view);
+    this.factor = steps.factor;
+    const colours = { push: theme.muted, pull: theme.marked, total: theme.ink };
+    for (const [part, colour] of Object.entries(colours)) {
+      if (this.steps.includes(part)) drawArrowsOfSteps(context, view, theme, neurons, steps[part], steps.factor, colour);
+    }
+    if (this.steps.includes("numbers")) drawResponseNumbers(context, view, theme, neurons, next);
   }
 
   /**
@@ -197,7 +213,7 @@ export class Plane {
    */
   showsX() {
     if (this.surface.mode !== "off") return this.surface.mode === "sample" && this.surface.shown;
-    return this.frame?.state !== "running" || this.frame.rate <= FOLLOWED;
+    return Boolean(this.frame?.x);
   }
 
   /** The legend lists the marks in the picture, in their colours. */
@@ -207,6 +223,8 @@ export class Plane {
     for (const item of this.legend) {
       const visible = String(Boolean(marks[item.dataset.mark]));
       if (item.dataset.visible !== visible) item.dataset.visible = visible;
+      const factor = item.querySelector(".factor");
+      if (factor) factor.textContent = this.factor > 1 ? `, ${this.factor} times as long` : "";
     }
   }
 
@@ -235,11 +253,39 @@ export class Plane {
     context.stroke();
   }
 
-  toSVG() {
-    return planeSVG(this);
+  /** A position of the data on the page: {x, y, radius} in pixels. */
+  pixelOf([x, y], radius = 0) {
+    const { left, top } = this.canvas.getBoundingClientRect();
+    return { x: left + this.canvas.clientLeft + this.view.x(x), y: top + this.canvas.clientTop + this.view.y(y), radius };
   }
 
-  toPNG() {
-    return svgToPNG(planeSVG(this), 2);
+  /** The center and the extent of a neuron, null if there is none. */
+  pixelOfNeuron(id) {
+    const i = this.neurons.indexOf(id);
+    if (i < 0) return null;
+    const { wide, high } = ellipseOf(this.view, this.neurons, i);
+    return this.pixelOf(this.neurons.places.subarray(2 * i, 2 * i + 2), Math.max(wide, high) + 6);
+  }
+
+  /** The picture as SVG, in the light theme, with its settings below. */
+  toSVG() {
+    const { context, theme, view, frame, scene } = this;
+    const shown = (this.context = new SVGContext(context));
+    this.useTheme(LIGHT);
+    this.paint(performance.now());
+    this.context = context;
+    this.useTheme(theme);
+    this.change();
+    const neurons = frame.ids.length === 1 ? "1 neuron" : `${frame.ids.length} neurons`;
+    const title = `${neurons} after ${whole(frame.seen)} ${samples(frame.seen)}; ${learnedCount(frame)} learned`;
+    const lines = wrapped(caption(scene, frame), Math.floor(view.width / CHARACTER));
+    const below = lines.map((line, k) => captionText(line, { x: 8, y: view.height + 24 + LINE * k }));
+    return picture(view.width, view.height + 24 + LINE * lines.length, title, [...shown.parts, ...below].join("\n"));
+  }
+
+  useTheme(theme) {
+    this.theme = theme;
+    this.layer.redraw();
+    this.surface.setTheme(theme);
   }
 }

@@ -12,7 +12,7 @@ const NAME_FONT = `italic 600 14px Georgia, "Times New Roman", serif`;
 export function plateOf(context, view, theme, { name, numbers }) {
   context.font = NAME_FONT;
   const widths = [context.measureText(name).width];
-  context.font = `11px ${theme.font}`;
+  context.font = `${11 * theme.size}px ${theme.font}`;
   for (const [text] of numbers) widths.push(context.measureText(text).width + WIDE + 6);
   const right = view.width - RIGHT + 9;
   return { left: right - Math.max(...widths) - 18, top: TOP - 28, right, bottom: TOP + highOf(view) + 10 };
@@ -46,7 +46,7 @@ export function drawBar(context, view, theme, bar, plate) {
   context.globalAlpha = 0.6;
   context.strokeRect(left - 0.5, TOP - 0.5, WIDE + 1, high + 1);
   context.globalAlpha = 1;
-  context.font = `11px ${theme.font}`;
+  context.font = `${11 * theme.size}px ${theme.font}`;
   context.textAlign = "right";
   context.textBaseline = "middle";
   for (const [text, part] of bar.numbers) drawOutlined(context, theme, text, left - 6, TOP + 4 + part * (high - 8), theme.ink);

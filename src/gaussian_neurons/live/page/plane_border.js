@@ -79,7 +79,7 @@ function onBorder({ left, top, wide, high }, at) {
 
 /** Draws arrows with their numbers, unless a number would cover the center of another neuron. */
 export function drawArrows(context, view, theme, neurons, arrows, selected) {
-  context.font = `11px ${theme.font}`;
+  context.font = `${11 * theme.size}px ${theme.font}`;
   context.textAlign = "center";
   context.textBaseline = "middle";
   context.lineJoin = "round";

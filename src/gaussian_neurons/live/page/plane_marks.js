@@ -9,6 +9,7 @@ const FULL = 2 * Math.PI;
 
 /** Very light lines at round numbers. */
 export function drawGrid(context, view, theme, { x, y }) {
+  drawDomain(context, view, theme);
   context.strokeStyle = theme.muted;
   context.lineWidth = 1;
   context.globalAlpha = theme.dark ? 0.14 : 0.12;
@@ -27,12 +28,24 @@ export function drawGrid(context, view, theme, { x, y }) {
   context.globalAlpha = 1;
 }
 
+/** The box of the data, in which neurons start. */
+function drawDomain(context, view, theme) {
+  const [x0, y0, x1, y1] = view.domain;
+  context.strokeStyle = theme.muted;
+  context.lineWidth = 1.5;
+  context.globalAlpha = 0.5;
+  context.setLineDash([7, 5]);
+  context.strokeRect(view.x(x0), view.y(y1), (x1 - x0) * view.scale, (y1 - y0) * view.scale);
+  context.setLineDash([]);
+  context.globalAlpha = 1;
+}
+
 /**
  * Drawn after everything else, so that no point covers the text. The numbers use the edge without its corners, the
  * names a line beside the numbers.
  */
 export function drawTicks(context, view, theme, { x, y }, arrows) {
-  context.font = `11px ${theme.font}`;
+  context.font = `${11 * theme.size}px ${theme.font}`;
   context.lineJoin = "round";
   context.textBaseline = "alphabetic";
   const { left, bottom } = margins({ x, y });
@@ -51,7 +64,7 @@ export function drawTicks(context, view, theme, { x, y }, arrows) {
   context.textBaseline = "middle";
   for (const [value, text] of y.ticks) {
     const at = view.y(value);
-    if (at > 14 && at < view.height - bottom - 6) drawOutlined(context, theme, text, 8, at, theme.muted);
+    if (at > (y.name ? places.y[1] + 14 : 14) && at < view.height - bottom - 6) drawOutlined(context, theme, text, 8, at, theme.muted);
   }
 }
 
@@ -126,7 +139,7 @@ export function drawNeurons(context, view, theme, neurons, labels, { selected, h
   context.textBaseline = "alphabetic";
   context.lineJoin = "round";
   for (const { index, x, y, align } of labels) {
-    context.font = `${neurons.learned[index] ? "600 14px" : "400 12px"} ${theme.font}`;
+    context.font = `${neurons.learned[index] ? 600 : 400} ${(neurons.learned[index] ? 14 : 12) * theme.size}px ${theme.font}`;
     context.textAlign = align;
     drawOutlined(context, theme, neurons.ids[index], x, y, colour(index));
   }

@@ -1,6 +1,6 @@
 // Pointer and keys on the plane: dragging, painting, selecting, adding and removing.
 
-import { ellipseOf, lineDistance } from "./plane_ellipses.js";
+import { ellipseOf, scaledDistance } from "./plane_ellipses.js";
 
 const MOVE_EVERY = 33; // ms between two moves that are sent
 const PAINT_EVERY = 40; // ms between two batches
@@ -88,7 +88,6 @@ export class PlanePointer {
     // An ellipse keeps its distance from the pointer. The neuron of an arrow moves to the pointer.
     const offset = hit.isArrow ? [0, 0] : [hit.x - x, hit.y - y];
     this.grabbed = { id: hit.id, pointer: event.pointerId, from: this.at, offset, moved: false };
-    this.inspect(hit.id);
     this.showCursor();
   }
 
@@ -140,7 +139,7 @@ export class PlanePointer {
       this.plane.neurons.release();
       this.handlers.onRelease?.();
     } else if (this.grabbed) {
-      this.plane.showSurfaceOf(this.grabbed.id); // a click
+      this.inspect(this.grabbed.id); // a click; a drag leaves the selection, and shows its influence on that
     }
     if (this.painting) clearInterval(this.painting.timer);
     this.grabbed = this.painting = null;
@@ -185,7 +184,7 @@ export class PlanePointer {
     this.plane.change();
   }
 
-  /** The neuron at a pixel: the nearest center, otherwise an ellipse, otherwise an arrow; {id, x, y, isArrow} or null. */
+  /** The neuron at a pixel: {id, x, y, isArrow} or null. The nearest center near it, or inside its ellipse, or an arrow. */
   find([px, py], near) {
     const { view, neurons, arrows } = this.plane;
     let best = null;
@@ -194,8 +193,8 @@ export class PlanePointer {
       const [x, y] = [neurons.places[2 * i], neurons.places[2 * i + 1]];
       const ellipse = ellipseOf(view, neurons, i);
       const distance = Math.hypot(ellipse.x - px, ellipse.y - py);
-      const line = near / 2 >= lineDistance(ellipse, px, py) ? near + distance : Infinity;
-      const score = distance <= near ? distance : line;
+      const inside = scaledDistance(ellipse, px, py) <= 1 + near / 2 / ellipse.short;
+      const score = distance <= near ? distance : inside ? near + distance : Infinity;
       if (score < least) [best, least] = [{ id: neurons.ids[i], x, y, isArrow: false }, score];
     }
     for (const arrow of arrows) {

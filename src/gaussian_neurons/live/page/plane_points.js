@@ -72,7 +72,7 @@ export class PointLayer {
 }
 
 /** The more points, the fainter each, so that density is visible. */
-export function pointOpacity(count, theme) {
+function pointOpacity(count, theme) {
   const opacity = Math.max(0.22, Math.min(0.75, 0.75 - 0.16 * Math.log10(Math.max(count, 1) / 300)));
   return theme.dark ? opacity * 0.9 : opacity;
 }

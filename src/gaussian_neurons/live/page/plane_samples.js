@@ -17,6 +17,7 @@ export class Samples {
     this.seen = -1;
     this.newest = null;
     this.current = null; // [x, y] of x
+    this.upcoming = null; // the next sample, if the samples are slow enough to show it
     this.changed = -Infinity; // time of its last change
     this.recent = new Float64Array(0); // x, y, ..., for the surface
     this.latest = new Float64Array(0);
@@ -28,18 +29,28 @@ export class Samples {
   }
 
   /** Takes a frame. Samples that are newer than the last frame flash. */
-  setFrame({ samples, seen }, now, reduced) {
+  setFrame({ samples, seen, x }, now, reduced) {
     if (seen < this.seen) this.clear();
+    this.upcoming = x ?? null;
     const count = samples.length / 2;
     const first = this.seen < 0;
     const fresh = first ? count : Math.min(count, seen - this.seen);
     this.seen = seen;
+    if (x) this.showNext(x, now);
     if (!fresh) return;
     this.newest = [samples[2 * count - 2], samples[2 * count - 1]];
     this.latest = appended(this.latest, samples.subarray(2 * (count - fresh)));
     this.waiting = true;
     const flashing = reduced || first ? 0 : Math.min(fresh, FLASHES_PER_FRAME);
     for (let n = count - flashing; n < count; n++) this.flash(samples[2 * n], samples[2 * n + 1], now, false);
+  }
+
+  /** Shows the sample that is learned next as x. */
+  showNext(x, now) {
+    if (this.current?.[0] === x[0] && this.current[1] === x[1]) return;
+    this.current = [x[0], x[1]];
+    this.changed = now;
+    this.version++;
   }
 
   flash(x, y, at, painted) {
@@ -52,9 +63,8 @@ export class Samples {
   /** Changes x to the newest sample after HOLD. Returns whether more changes follow. */
   step(now, reduced) {
     if (this.waiting && now - this.changed >= (reduced ? HOLD_REDUCED : HOLD)) {
-      this.current = this.newest;
       this.recent = this.latest;
-      this.changed = now;
+      if (!this.upcoming) Object.assign(this, { current: this.newest, changed: now });
       this.waiting = false;
       this.version++;
     }
@@ -98,7 +108,7 @@ export class Samples {
     }
     context.globalAlpha = 1;
     const [nameX, nameY] = freeCorner(x, y, occupied);
-    context.font = `italic 600 16px Georgia, "Times New Roman", serif`;
+    context.font = `italic 600 ${16 * theme.size}px Georgia, "Times New Roman", serif`;
     context.textAlign = "center";
     context.textBaseline = "middle";
     context.lineWidth = 4;

@@ -1,6 +1,5 @@
 // The surface of F below the plane: an animated heat map, contours, and the lowest position.
 
-import { LIGHT } from "./canvas_theme.js";
 import { contours } from "./contours.js";
 import { STEPS, heatColour, heatScale, heatStep, heatTable } from "./heat.js";
 import { niceStep, subscript } from "./numbers.js";
@@ -12,8 +11,8 @@ const MANY = 100;
 const GLIDE = { sample: 80, recent: 260 }; // ms
 const LEVELS = 9;
 const BAR_STEPS = 40;
-export const STAR = 13; // px
-export const STAR_WAIST = 0.46;
+const STAR = 13; // px
+const STAR_WAIST = 0.46;
 
 export class SurfaceLayer {
   constructor() {
@@ -129,13 +128,13 @@ export class SurfaceLayer {
       if (value > this.most) this.most = value;
     }
     this.scale = heatScale(this.least, this.rest, this.most);
-    this.fill(this.pixels, this.table);
+    this.fill();
     this.canvas.getContext("2d").putImageData(this.image, 0, 0);
     this.painted = true;
   }
 
-  fill(pixels, table) {
-    const { nx, ny, values } = this;
+  fill() {
+    const { nx, ny, values, pixels, table } = this;
     const { rest, down, up } = this.scale;
     const middle = (STEPS - 1) / 2;
     for (let row = 0; row < ny; row++) {
@@ -162,34 +161,13 @@ export class SurfaceLayer {
     context.lineWidth = 1 / view.ratio; // the fastest line
     context.lineCap = "butt";
     context.beginPath();
-    this.eachSegment(view, (x0, y0, x1, y1) => {
-      context.moveTo(x0, y0);
-      context.lineTo(x1, y1);
+    const [across, up] = [view.width / this.nx, view.height / this.ny];
+    contours(this.values, this.nx, this.ny, this.level, (x0, y0, x1, y1) => {
+      context.moveTo((x0 + 0.5) * across, view.height - (y0 + 0.5) * up);
+      context.lineTo((x1 + 0.5) * across, view.height - (y1 + 0.5) * up);
     });
     context.stroke();
     context.globalAlpha = 1;
-  }
-
-  /** Calls segment(x0, y0, x1, y1), in pixels, for each segment of the contour lines. */
-  eachSegment(view, segment) {
-    if (!this.shown) return;
-    const [across, up] = [view.width / this.nx, view.height / this.ny];
-    contours(this.values, this.nx, this.ny, this.level, (x0, y0, x1, y1) => {
-      segment((x0 + 0.5) * across, view.height - (y0 + 0.5) * up, (x1 + 0.5) * across, view.height - (y1 + 0.5) * up);
-    });
-  }
-
-  /** The heat map in the light theme as a data URI, for saved pictures; null if none is shown. */
-  lightImage() {
-    if (!this.shown || !this.painted) return null;
-    const canvas = document.createElement("canvas");
-    canvas.width = this.nx;
-    canvas.height = this.ny;
-    const context = canvas.getContext("2d");
-    const image = context.createImageData(this.nx, this.ny);
-    this.fill(new Uint32Array(image.data.buffer), heatTable(LIGHT));
-    context.putImageData(image, 0, 0);
-    return canvas.toDataURL("image/png");
   }
 
   /** The position with the lowest F: [x, y] in data units, or null if it is not in the view. */
@@ -214,10 +192,9 @@ export class SurfaceLayer {
   }
 
   /** The colour bar from its top: colours, numbers [text, relative position], the name; null without a surface. */
-  bar(theme = this.theme) {
+  bar() {
     if (!this.shown || !this.painted) return null;
-    const { least, most, rest, scale } = this;
-    const table = theme === this.theme ? this.table : heatTable(theme);
+    const { least, most, rest, scale, table } = this;
     const span = most - least || 1;
     const colours = Array.from({ length: BAR_STEPS }, (_, k) => {
       return heatColour(table, heatStep(most - (span * k) / (BAR_STEPS - 1), scale));

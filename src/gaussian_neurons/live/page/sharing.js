@@ -72,11 +72,9 @@ export class Sharing {
   }
 
   picture(kind) {
-    const { frame, scene, plane, columns } = this.page;
-    if (scene.mode === "plane") return kind === "png" ? plane.toPNG() : plane.toSVG();
-    return kind === "png"
-      ? pictures.filtersPNG(frame, scene, columns, PICTURE_SCALE)
-      : pictures.filtersSVG(frame, scene, columns);
+    const { frame, scene, plane, columns, slots } = this.page;
+    const svg = scene.mode === "plane" ? plane.toSVG() : pictures.filtersSVG(frame, scene, columns, slots);
+    return kind === "png" ? pictures.svgToPNG(svg, PICTURE_SCALE) : svg;
   }
 
   async showScript() {

@@ -3,6 +3,7 @@
 export class Slots {
   constructor() {
     this.ids = []; // the neuron in each slot, null if it is empty
+    this.former = new Map(); // number of a neuron -> its slot, also after its removal
     this.last = ""; // ids of the last frame
     this.restartCount = null; // neurons at the start of a new trial, until its first frame arrives
     this.shrinkCount = null; // slots to keep, once the number of neurons has decreased to it
@@ -26,8 +27,8 @@ export class Slots {
     this.last = now;
     const present = new Set(ids);
     // Neurons that were removed before this page connected leave empty slots, too.
-    if (this.restartCount > ids.length) this.ids = Array.from({ length: this.restartCount }, (_, k) => k + 1);
-    else if (this.restartCount !== null) this.ids = [];
+    if (this.restartCount !== null) this.former.clear();
+    if (this.restartCount !== null) this.ids = Array.from({ length: this.restartCount }, (_, k) => k + 1);
     this.restartCount = null;
     this.ids = this.ids.map((id) => (present.has(id) ? id : null));
     if (shrinks) this.ids = this.ids.filter((id) => id !== null);
@@ -38,7 +39,13 @@ export class Slots {
       const empty = this.ids.indexOf(null);
       this.ids[empty < 0 ? this.ids.length : empty] = id;
     }
+    this.ids.forEach((id, k) => id !== null && this.former.set(id, k));
     return true;
+  }
+
+  /** The slot of a neuron, also after its removal, or -1. */
+  of(id) {
+    return this.former.get(id) ?? -1;
   }
 
   /** The next neuron from slot `at` in steps, without empty slots and those that `skip` excludes; or undefined. */

@@ -1,21 +1,16 @@
-// The status line, the title and hint of the preset, and the messages that cover the stage.
+// The status line, and the messages that cover the stage.
 
-import { counted, samples, whole } from "./numbers.js";
-import { capital } from "./states.js";
+import { counted, plain, samples, whole } from "./numbers.js";
 
-const EVERY = 100; // ms between changes of the numbers
 const OUTSIDE = 1; // d_i of the corners of the domain
-const OUTSIDE_FOR = 3000; // ms
+const ADVICE_AFTER = 2000; // ms
+const ENOUGH = 300_000; // samples; the slowest figure learns its first filter before
+const NARROW = 1.5; // times that a width is smaller than the suggested one
 const STATES = { running: "Running", paused: "Paused", failed: "Failed" };
 const find = (selector) => document.querySelector(selector);
 
 function write(element, text) {
   if (element.textContent !== text) element.textContent = text;
-}
-
-/** The title of the preset that the run started with; `current` is the preset with the current settings. */
-function titleOf({ name, label, title }, current) {
-  return `${name === current ? "" : "Started as "}${label}. ${capital(title)}`;
 }
 
 /** Text with command-line options as code elements, which do not break at hyphens. */
@@ -25,42 +20,41 @@ function withCode(text) {
   });
 }
 
+/** {text, action, message to the server} if learning has come to a dead end, otherwise null. */
+export function adviceFor(frame, { setup, suggestion, patch }) {
+  const restart = { action: "Restart", message: { do: "reset", seed: "same" } };
+  const twins = frame.learned.filter((state) => state === 2).length;
+  if (twins >= Math.max(3, frame.ids.length / 4)) {
+    return { text: `${twins} neurons are equal to others. Equal neurons make equal steps: they stay together at any λ.`, ...restart };
+  }
+  if (frame.learnedCount > 0) return null;
+  if (suggestion && frame.seen >= ENOUGH && suggestion.sigma > NARROW * setup.sigma) {
+    const text = `At σ = ${plain(setup.sigma)}, no neuron reaches patches of ${patch[0]} × ${patch[1]}. The width equation gives σ = ${plain(suggestion.sigma)} for them, at λ = ${plain(suggestion.lambda)}.`;
+    return { text, action: `Use σ = ${plain(suggestion.sigma)}`, message: { do: "start", setup: suggestion } };
+  }
+  // A learned filter may be slightly outside, such as that of black patches.
+  if (!frame.distance.every((distance) => distance > OUTSIDE)) return null;
+  return { text: "All neurons have left the domain of the data and hardly respond to samples. Lower η_μ or change σ.", ...restart };
+}
+
 export class Status {
-  constructor() {
-    this.shownAt = -Infinity;
-    this.presets = [];
-    this.preset = null;
-    this.note = null;
+  /** send(message) to the server. */
+  constructor(send) {
+    this.send = send;
   }
 
   setScene(scene) {
-    const preset = this.presetOf(scene);
-    write(find("#figure-title"), preset ? titleOf(preset, scene.preset) : "");
-    write(find("#figure-hint"), preset?.hint ? preset.hint : "");
-    find("#figure-info").hidden = !preset;
-    find("#note").replaceChildren(...withCode(this.note ?? ""));
-    find("#note").hidden = !this.note;
-    write(find("#data-facts"), scene.data ?? "");
-    find("#data-facts").hidden = scene.data === find("#data").selectedOptions[0]?.text; // shown already
+    this.scene = scene;
+    find("#note").replaceChildren(...withCode(scene.note ?? ""));
+    find("#note").hidden = !scene.note;
     write(find("#seed"), String(scene.setup.seed));
     document.body.dataset.mode = scene.mode;
     document.body.dataset.colour = (scene.patch?.[2] ?? 1) > 1;
     find("#unpaint").disabled = !scene.painted;
   }
 
-  /** The preset that this trial started with. Its hint stays when settings are changed. */
-  presetOf({ run, generation, preset, note }) {
-    const trial = `${run} ${generation}`;
-    if (trial !== this.trial) this.preset = this.note = null;
-    this.trial = trial;
-    this.preset = preset ?? this.preset;
-    this.note = note ?? this.note; // about the data, which does not change
-    return this.presets.find(({ name }) => name === this.preset);
-  }
-
   /** Shows that no frame of this trial has arrived. */
   wait() {
-    this.shownAt = -Infinity;
     find("#failed").hidden = true;
     find("#stage").classList.add("waiting");
   }
@@ -69,24 +63,29 @@ export class Status {
     // Without a connection, the state is that of the connection, and older frames do not change it.
     const { connection, state } = document.body.dataset;
     const changed = connection === "open" && frame.state !== state;
-    // During a pause every frame is shown, because no other may follow.
-    if (!changed && frame.state === "running" && now - this.shownAt < EVERY) return;
-    this.shownAt = now;
     find("#stage").classList.remove("waiting");
     write(find("#learned-count"), String(frame.learnedCount));
     write(find("#neuron-count"), String(frame.ids.length));
     write(find("#status-seen b"), frame.state === "running" ? counted(frame.seen) : whole(frame.seen)); // exact, so that single steps are visible
     write(find("#status-seen span"), samples(frame.seen));
     if (frame.rate !== null) write(find("#status-rate b"), counted(frame.rate)); // null: not measured yet
-    // A learned filter may be slightly outside, such as that of black patches.
-    const allOutside = frame.learnedCount === 0 && frame.distance.every((distance) => distance > OUTSIDE);
-    this.outsideSince = allOutside ? (this.outsideSince ?? now) : null; // a short time may follow a removal
-    find("#all-outside").hidden = frame.state === "failed" || !allOutside || now - this.outsideSince < OUTSIDE_FOR;
+    this.showAdvice(frame, now);
     const title = `${frame.learnedCount} of ${frame.ids.length} learned · Gaussian Neurons`;
     if (document.title !== title) document.title = title;
     if (changed) this.setState(frame.state);
     find("#failed").hidden = frame.state !== "failed";
     if (frame.state === "failed") write(find("#error"), frame.error ?? "Unknown error.");
+  }
+
+  /** Shows what to do if nothing more can be learned, once that has lasted a while: it may follow a removal. */
+  showAdvice(frame, now) {
+    const advice = frame.state === "failed" ? null : adviceFor(frame, this.scene);
+    this.adviceSince = advice ? (this.adviceSince ?? now) : null;
+    find("#advice").hidden = !advice || now - this.adviceSince < ADVICE_AFTER;
+    if (!advice) return;
+    write(find("#advice p"), advice.text);
+    write(find("#advice button"), advice.action);
+    find("#advice button").onclick = () => this.send(advice.message);
   }
 
   /** Shows an error that occurred before the first frame. */
