@@ -35,6 +35,26 @@ def test_a_sorted_stream_ends_with_all_clusters():
     assert adjusted_rand_score(labels, model.predict(X)) > 0.95
 
 
+def test_clusters_that_come_for_a_thousand_samples_are_remembered():
+    random = np.random.default_rng(0)
+    places = random.uniform(0, 100, (20, 3))
+    model = GaussianNeurons(random_state=0)
+    for place in places:
+        model.partial_fit(random.normal(place, 0.5, (1000, 3)))
+    assert model.n_clusters_ == 20
+    assert len(set(model.predict(places))) == 20
+
+
+def test_a_sensor_that_stands_still_makes_other_rows_no_novelties():
+    X, labels = rows(range(5), 10_000)
+    model = model_of().partial_fit(X[:8000]).partial_fit(np.repeat(X[:1], 900, axis=0))
+    assert 0.005 < model.is_novel(X[8000:], 0.01).mean() < 0.02
+    model.partial_fit(np.repeat(X[:1], 1500, axis=0))
+    others = X[8000:][labels[8000:] != labels[0]]
+    assert model.is_novel(others, 0.01).mean() < 0.05
+    assert (model.predict(others) >= 0).mean() > 0.95
+
+
 def test_a_short_memory_ends_with_the_last_cluster():
     X, _ = one_after_another()
     model = model_of(memory=1000).partial_fit(X)

@@ -609,3 +609,15 @@ def test_rows_with_a_name_twice_are_refused():
     for row in (twice, pd.Series([1.0, 2.0], index=["a", "a"])):
         with pytest.raises(ValueError, match="several values of one name: 'a', 'a'"):
             GaussianNeurons(2).learn([row])
+
+
+def test_the_index_of_pandas_in_an_arrow_table_is_no_column():
+    frame = pd.DataFrame(COLUMNS)
+    kept = frame.iloc[[0, 2, 1]]  # the index is stored as a column
+    table = pa.Table.from_pandas(kept)
+    assert len(table.column_names) > len(COLUMNS)
+    x, names = tables.read(table)
+    assert names == tuple(COLUMNS)
+    np.testing.assert_array_equal(x, kept.to_numpy(float))
+    forged = pa.table(COLUMNS).replace_schema_metadata({"pandas": "{"})
+    assert tables.read(forged)[1] == tuple(COLUMNS)

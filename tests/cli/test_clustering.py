@@ -486,5 +486,18 @@ def test_doubtful_results_are_reported_once_in_the_words_of_the_command_line(her
     done = good("fit", "a.csv", "-o", "m")
     assert done.stderr.count("Warning:") == 1
     assert "Warning: 40 rows are few for 50 neurons" in done.stderr
-    assert "Use --neurons 8, or more rows." in done.stderr
+    assert "Use more rows, or --neurons 8." in done.stderr
     assert good("info", "m").stderr == good("predict", "m", "a.csv", "--only").stderr == ""
+
+
+def test_an_index_of_pandas_is_not_learned_and_texts_that_cannot_be_read_are_explained(here):
+    import pandas as pd
+
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(50, 2)), columns=["a", "b"])
+    frame.sample(frac=1, random_state=0).to_parquet("a.parquet")
+    assert "50 rows of 2 columns: a, b" in good("fit", "a.parquet", "-o", "m").stdout
+    assert good("predict", "m", "a.parquet").stdout.startswith("a,b,cluster\n")
+    (here / "t.csv").write_text("a;b\n1.234,5;2\n2.000,1;3\n")
+    assert "without separators of thousands" in refused("fit", "t.csv", "-o", "x")
+    (here / "u.csv").write_text("a,b\n1,2\n", encoding="utf-16")
+    assert "Save it as UTF-8" in refused("fit", "u.csv", "-o", "x")

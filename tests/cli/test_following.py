@@ -74,16 +74,16 @@ def test_a_killed_process_goes_on_with_the_same_lines(here):
 
 
 def test_rows_are_learned_as_they_are_appended(here):
-    write_csv(here / "a.csv", GROWING[:3999])
+    write_csv(here / "a.csv", GROWING[:4999])
     with started("follow", "a.csv", stdout=subprocess.PIPE) as process:
         while facts(process.stdout.readline())[0]["samples"] < 1000:
             pass
         with open("a.csv", "ab") as file:
-            file.write(text_of(GROWING[3999:4000], "").rstrip(b"\n"))
+            file.write(text_of(GROWING[4999:5000], "").rstrip(b"\n"))
             file.flush()
             assert process.poll() is None
             file.write(b"\n")
-        while not any(e["samples"] == 4000 and e["kind"] == "born" for e in facts(process.stdout.readline())):
+        while not any(e["samples"] == 5000 and e["kind"] == "born" for e in facts(process.stdout.readline())):
             pass
 
 

@@ -245,3 +245,26 @@ def test_an_event_says_how_sure_it_is_and_why(three):
 def test_the_text_of_an_event():
     event = Event(2000, "born", 3, np.array([0.12345, 2.0]))
     assert repr(event) == "Event(2000, 'born', cluster 3 at [0.123, 2.   ])"
+
+
+# ---- events that are confirmed ------------------------------------------------------------------------
+
+
+def test_what_is_new_or_elsewhere_is_reported_if_it_is_so_at_two_reviews(three):
+    recent, share = np.repeat(LINE, 10, axis=0), np.full(6, 1 / 6)
+
+    def review(clusters, neurons, before):
+        return clusters.reported(clusters.found(neurons), neurons, share, recent, np.array(before))
+
+    first = review(three, line(1000), [0, 1])  # cluster 2 is new
+    assert facts_of(first) == [(1000, "born", 0), (1000, "born", 1)]
+    second = review(first, line(2000), [0, 1, 2])
+    assert facts_of(second)[2:] == [(2000, "born", 2)]
+    moved = line(3000).with_rows([0], centers=LINE[:1] + 5.0)
+    third = review(second, moved, [0, 1, 2])
+    assert third.events == second.events
+    back = review(third, line(4000), [0, 1, 2])
+    assert back.events == second.events
+    again = review(back, moved, [0, 1, 2])
+    last = review(again, replace(moved, seen=6000), [0, 1, 2])
+    assert facts_of(last)[3:] == [(6000, "moved", 0)]

@@ -92,3 +92,15 @@ def test_given_widths_with_a_cluster_for_each_neuron_are_reported():
     model = GaussianNeurons(5, width=1.5, init=PLACES[:5], random_state=0)
     (text,) = said(lambda: model.fit(blobs(5, 5000)))
     assert text.startswith("all 5 neurons are clusters")
+
+
+def test_a_stream_that_no_neuron_learns_from_is_reported_once():
+    X, model = blobs(20, 50_000), GaussianNeurons(20, width=1e-4, random_state=0)
+    texts = said(lambda: [model.partial_fit(X) for _ in range(3)])
+    assert model.n_clusters_ == 0
+    assert len(texts) == 1
+    assert texts[0].startswith("100% of the last samples are out of reach")
+
+
+def test_one_row_gets_no_advice_that_cannot_help():
+    assert said(lambda: GaussianNeurons(random_state=0).fit([[1.0, 2.0]]))[0].endswith("Use more rows.")

@@ -2,6 +2,7 @@
 
 import importlib
 import importlib.util
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -238,6 +239,7 @@ def columns_of(frame: Any) -> Columns:
         )
     else:
         table = _as_arrow(frame)
+        table = table.drop_columns(index_columns(table.schema))
         names = list(table.column_names)
         columns = Columns(
             names,
@@ -289,6 +291,15 @@ def _of_arrow(column: Any) -> Array:
 def _categories(rows: int) -> Array:
     """Not numbers, even if they look like numbers."""
     return np.empty(rows, "V1")
+
+
+def index_columns(schema: Any) -> list[str]:
+    """The columns of a schema of Arrow in which pandas has stored the index of the rows."""
+    try:
+        stored = json.loads((schema.metadata or {})[b"pandas"])["index_columns"]
+    except (KeyError, TypeError, ValueError):
+        return []
+    return [name for name in stored if isinstance(name, str) and name in schema.names]
 
 
 def _as_arrow(frame: Any) -> Any:

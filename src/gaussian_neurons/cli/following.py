@@ -79,8 +79,9 @@ def follow(
     """Learn from the rows of DATA and from those that are appended, and print events.
 
     An event is a line of JSON: samples (rows learned so far), kind (born, moved,
-    absent, returned or retired), cluster, center, share. The first 1,000 rows
-    decide where clusters start; there are no lines before. Ctrl-C and SIGTERM
+    absent, returned or retired), cluster, center, share, evidence, reason; a
+    novel row has score, threshold and row. The first 1,000 rows decide where
+    clusters start; there are no lines before. Ctrl-C and SIGTERM
     end it. With --checkpoint, the same command goes on where it ended, and each
     row is learned once, also after kill -9; lines printed after the last
     checkpoint, at most a second before, are then printed again. The checkpoint

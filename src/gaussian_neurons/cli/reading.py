@@ -3,6 +3,7 @@
 import csv
 import difflib
 import os
+import re
 import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -26,6 +27,7 @@ PIPE = "-"
 CHECKED_ROWS = 1000  # to check the columns
 ALL_ROWS = 1 << 40
 MOST_NAMES = 12  # columns in a message
+THOUSANDS = re.compile(r"'-?\d{1,3}([., ]\d{3})+([.,]\d+)?'")  # numbers such as 1.234,5, in quotes
 SHOWN = 3  # skipped rows, or columns without numbers, in a message
 
 
@@ -115,6 +117,8 @@ class Data:
         listed = f"{', '.join(held[:SHOWN])}{more}"
         if len(held) == len(error.names):
             return f"{self.shown} has no column of numbers: {listed}."
+        if any(THOUSANDS.fullmatch(word) for word in error.held.values()):
+            return f"{self.shown}: {listed}, not numbers: write numbers without separators of thousands."
         option = ",".join(_quoted(name) or str(error.names.index(name)) for name in error.held)
         them = "it" if len(held) == 1 else "them"
         return f"{self.shown}: {listed}, not numbers: exclude {them} with --exclude {shlex.quote(option)}."
@@ -129,7 +133,7 @@ def require_file(path: str, what: str) -> None:
         raise ValueError(f"{path!r} is not a regular file. Pipe it in instead: ... | gaussian-neurons ... -")
     if file.exists() or "://" in path:
         return
-    neighbours = os.listdir(file.parent) if file.parent.is_dir() else []
+    neighbours = [name for name in os.listdir(file.parent) if name[0] != "."] if file.parent.is_dir() else []
     close = difflib.get_close_matches(file.name, neighbours, n=1)
     hint = f" Did you mean {str(file.with_name(close[0]))!r}?" if close else ""
     raise ValueError(f"there is no file {path!r}.{hint}")

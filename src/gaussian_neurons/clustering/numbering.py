@@ -17,6 +17,7 @@ Labels = NDArray[np.int64]
 
 EVENTS = 1000  # events that are kept
 KINDS = ("born", "moved", "absent", "returned", "retired")
+MOVING = "moving"  # noted: the cluster was elsewhere at the last review, which is not reported yet
 SAME = 0.5  # least part of the old or the new cluster that both share if they are the same
 OUTLIER = 10.0  # a row beyond this many times the median squared distance does not count in a center
 RESTING = 1 << 20  # added to the number of a cluster that rests, for its group: there are fewer neurons
@@ -54,7 +55,7 @@ class Clusters:
 
     number: Labels  # (K,) the cluster of each neuron, -1 for none
     given: int = 0  # numbers given so far
-    noted: tuple[Event, ...] = ()  # the last event of each present cluster
+    noted: tuple[Event, ...] = ()  # the last event of each present cluster that was reported
     events: tuple[Event, ...] = ()  # the last events
     group: Labels | None = None  # (K,) of an automatic width, noise included: known to the next review
 
@@ -139,7 +140,9 @@ class Clusters:
                 number[number == fresh] = gone.pop(nearest.cluster).cluster
         return replace(self, number=number)
 
-    def reported(self, found: Found, neurons: Neurons, share: Array, recent: Array) -> "Clusters":
+    def reported(
+        self, found: Found, neurons: Neurons, share: Array, recent: Array, before: Labels | None = None
+    ) -> "Clusters":
         """The same with the events since the last report: clusters that are new, gone, or elsewhere.
 
         Parameters
@@ -148,6 +151,8 @@ class Clusters:
         neurons : Neurons
         share : (K,) of the recent samples that each wins
         recent : (n, D)
+        before : the clusters that did not rest after the last review: only they are reported as born or
+            returned, or as moved if they were elsewhere then, too. None: all are reported at once
         """
         far, seen = _scatter(found, recent), neurons.seen
         last = {event.cluster: event for event in self.noted}
@@ -156,14 +161,23 @@ class Clusters:
         for number, center, scatter in zip(found.numbers.tolist(), places, far, strict=True):
             own = self.number == number
             was = last.pop(number, None)
-            kind = _change(was, center, scatter, int(neurons.rests[own].max()), seen)
-            if was is None or kind:
+            rests = int(neurons.rests[own].max())
+            kind = _change(was, center, scatter, rests, seen)
+            if before is not None and rests < 0:
+                if kind == "moved" and was is not None and was.kind != MOVING:
+                    kind, was = "", was._replace(kind=MOVING)
+                elif was is not None and was.kind == MOVING and not kind:
+                    was = was._replace(kind="moved")
+                elif number not in before:
+                    kind = ""
+            if kind:
                 center.flags.writeable = False
                 part = float(share[own].sum())
                 sure = _grounds(kind, part, was, center, scatter, neurons, len(recent))
                 was = Event(seen, kind, number, center, part, *sure)
                 events.append(was)
-            noted.append(was)
+            if was is not None:
+                noted.append(was)
         retired = [
             Event(seen, "retired", number, was.center, 0.0, *_grounds_of_end(was, found, far, len(recent)))
             for number, was in last.items()

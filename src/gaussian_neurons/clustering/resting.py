@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gaussian_neurons.clustering.numbering import Clusters
-from gaussian_neurons.clustering.tree import least_part
+from gaussian_neurons.clustering.tree import REPRESENTED, least_part
 from gaussian_neurons.learning.neurons import Neurons
 
 Array = NDArray[Any]
@@ -20,8 +20,8 @@ def with_rest(
 
     A cluster rests if it wins less than half of what a new cluster needs. Its neurons then respond, but do
     not learn, and represent the samples that they won before. A cluster that wins as much as a new one needs
-    learns on. One that never won as many samples as half of the recent ones is forgotten if it still rests at
-    the next review.
+    learns on. One that did not win REPRESENTED samples over the reviews is forgotten if it still rests at the
+    next one.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def with_rest(
     forgotten = (
         absent
         & neurons.resting
-        & (np.bincount(clusters.number + 1, looked)[clusters.number + 1] < len(winners) / 2)
+        & (np.bincount(clusters.number + 1, looked)[clusters.number + 1] < REPRESENTED)
     )
     if memory is not None:
         forgotten |= absent & (neurons.seen - rests >= memory)

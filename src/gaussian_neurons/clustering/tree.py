@@ -247,10 +247,12 @@ def without_noise(
     neurons: Neurons,
     recent: Array,
     group: Labels,
-    known: NDArray[np.bool_],
+    known: Labels,
     domain: tuple[Array, Array],
 ) -> Labels:
     """The groups, -1 for new ones that are too small, and for those that are no denser than noise.
+
+    Of several parts of a cluster that was reported before, only the one that wins most is not new.
 
     Parameters
     ----------
@@ -258,14 +260,17 @@ def without_noise(
     neurons : Neurons
     recent : (n, D), recent samples
     group : (K,), -1 for none
-    known : (K,), neurons of clusters that were reported before
+    known : (K,), the cluster of each neuron that was reported before, -1 for none
     domain : the corners of the box of the input, each (D,)
     """
     found = group[tree.used]
     winner = strongest(recent, neurons.centers[tree.used], neurons.widths[tree.used], shared=True)[0]
     label = found[winner]
     share = np.bincount(label, minlength=found.max() + 1) / len(recent)
-    old = np.bincount(found, known[tree.used]) > 0
+    won, before = np.bincount(winner, minlength=len(found)), known[tree.used]
+    old = np.zeros(len(share), bool)
+    for number in np.unique(before[before >= 0]):
+        old[np.bincount(found, won * (before == number)).argmax()] = True
     dropped = (share < least_part(neurons, len(recent))) & ~old
     if tree.compact:
         dropped |= _is_noise(recent.astype(np.float64), label, old, domain)

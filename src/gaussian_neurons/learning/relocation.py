@@ -70,9 +70,9 @@ def relocated(
         widths=np.maximum(widths[changed], least_width),
         total=counts[changed],
     )
-    looked = neurons.looked.copy()
+    won, looked = np.rint(counts / part).astype(np.int64), neurons.looked.copy()
     for group in np.unique(groups[moved & (groups >= 0)]):  # what a cluster has won stays with it
         looked[np.argmax((groups == group) & ~moved)] += looked[(groups == group) & moved].sum()
-    after = after.with_rows(slice(None), looked=np.where(moved, 0, looked))
+    after = after.with_rows(slice(None), looked=np.where(moved, won, looked))
     after = after.with_rows(moved, born=neurons.seen, held=np.nan, rests=-1)
-    return after.with_rows(changed, won=np.rint(counts[changed] / part).astype(np.int64)), origins
+    return after.with_rows(changed, won=won[changed]), origins

@@ -16,6 +16,7 @@ from gaussian_neurons.model.state import State
 LEAST_NEURONS = 4  # with fewer, a small limit on the number of clusters is intended
 CLUSTERS = 0.6  # part of the neurons of an automatic width: with more clusters, some may be missing
 ROWS = 2.0  # rows for each neuron of an automatic width: with fewer, most rows are clusters of their own
+FEWEST_ROWS = 10  # for which fewer neurons are advised
 OUT_OF_REACH = 0.25, 0.5  # part of the recent samples, with a given width: after fit, in a stream
 SETTLED, CONVERGED = 5, 100  # windows of samples after which that can be told: automatic width, given width
 
@@ -44,7 +45,8 @@ def advice(state: State, given: Settings, first: bool) -> Iterator[tuple[str, st
     if count < LEAST_NEURONS or not (fitted or recent.received >= windows * recent.window):
         return
     if not network.shared:
-        beyond = float((network.look.scores < LEAST_SCORE).mean()) if found else 0.0
+        # fit without any cluster has a warning of its own
+        beyond = float((network.look.scores < LEAST_SCORE).mean()) if found else float(not fitted)
         if beyond > OUT_OF_REACH[0 if fitted else 1]:
             yield (
                 "reach",
@@ -63,8 +65,8 @@ def advice(state: State, given: Settings, first: bool) -> Iterator[tuple[str, st
         rows = len(state.labels)
         yield (
             "rows",
-            f"{rows} rows are few for {count} neurons, so many clusters may be single rows. Use "
-            f"n_neurons={max(rows // 5, 2)}, or more rows.",
+            f"{rows} row{'s are' if rows > 1 else ' is'} few for {count} neurons, so many clusters may be "
+            f"single rows. Use more rows{f', or n_neurons={rows // 5}' if rows >= FEWEST_ROWS else ''}.",
         )
     elif found > CLUSTERS * count:
         yield (
@@ -77,8 +79,9 @@ def advice(state: State, given: Settings, first: bool) -> Iterator[tuple[str, st
         if tree is not None and len(tree.scores) > 1:
             other = int(np.argmax(tree.scores[1:])) + 2
             apart = float(tree.scores[0] - tree.scores[other - 1])
+            score = f"{apart:.3g} less" if apart >= 0 else f"{-apart:.3g} more, but all except one are noise"
             yield (
                 "one",
-                f"one cluster was found (cluster_counts_: {other} clusters have {apart:.3g} less). If "
-                f"there should be more, use scale='columns', shape='any' or n_clusters=....",
+                f"one cluster was found (cluster_counts_: {other} clusters have {score}). If there should be "
+                f"more, use scale='columns', shape='any' or n_clusters=....",
             )

@@ -47,7 +47,9 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, NDArray[Any]], dict[st
     place = full_path(path)
     if not place.exists():
         raise FileNotFoundError(f"no model file at {str(place)!r}.")
-    if not place.is_file() and not place.is_dir():  # opening a pipe would wait for its writer
+    if place.is_dir():
+        raise IsADirectoryError(f"{str(place)!r} is a folder. Name the model file in it.")
+    if not place.is_file():  # opening a pipe would wait for its writer
         raise ValueError(f"{str(place)!r} is not a regular file. Use a file that save() wrote.")
     with open(place, "rb") as file:
         try:

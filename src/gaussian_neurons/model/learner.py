@@ -308,7 +308,7 @@ def _reviewed_shares(network: Network, recent: Recent, settings: Settings) -> Ne
     if tree is not None:
         known = group = groups_of(tree, neurons, settings.n_clusters)
         if settings.n_clusters is None:
-            reported = (clusters.number >= 0) & (not settling)
+            reported = np.full(len(group), -1) if settling else clusters.number
             group = without_noise(tree, neurons, samples, group, reported, (network.low, network.high))
         winner = strongest(samples, neurons.centers, neurons.widths, shared=True)[0]
         share = np.bincount(winner, minlength=len(neurons)) / len(samples)
@@ -319,11 +319,17 @@ def _reviewed_shares(network: Network, recent: Recent, settings: Settings) -> Ne
         again = clusters.returned(found, samples)
         if (again.number != clusters.number).any():
             clusters, found = again, again.found(neurons, samples)
-        clusters = clusters.reported(found, neurons, share, samples)
+        clusters = clusters.reported(found, neurons, share, samples, _awake(network))
     network = replace(network, layer=layer._replace(neurons=neurons), clusters=clusters).with_look(recent)
     if tree is not None:
         vars(network.look)["found_then"] = found
     return replace(network, layer=network.layer._replace(reach=_reach(network.look)))
+
+
+def _awake(network: Network) -> NDArray[np.int64] | None:
+    """The clusters that did not rest after the last review, None if there was none."""
+    clusters = network.clusters
+    return np.unique(clusters.number[~network.neurons.resting]) if clusters.given else None
 
 
 def _reach(look: Look) -> float:

@@ -146,23 +146,31 @@ class Look:
 
     @cached_property
     def scores(self) -> Array:
-        """The largest log-response of a learned neuron to each recent sample, sorted, (n,)."""
+        """The largest log-response of a learned neuron to each recent sample, sorted, (n,).
+
+        Of equal samples in succession, as of a sensor that stands still, one counts.
+        """
+        newest = self.recent.newest(self.recent.window)[::-1]
         if self.shared and len(self.learned):
-            newest = self.recent.newest(self.recent.window)[::-1]
-            return np.sort(
-                unlearned(self.neurons, self.learned, newest, self.recent.received - self.recent.window)
-            )
-        chosen = self.neurons.centers[self.learned], self.neurons.widths[self.learned]
-        scores = strongest(self.recent.samples, *chosen)[1]
-        return np.sort(scores)
+            later = self.recent.received - self.recent.window
+            scores = unlearned(self.neurons, self.learned, newest, later)
+        else:
+            chosen = self.neurons.centers[self.learned], self.neurons.widths[self.learned]
+            scores = strongest(newest, *chosen)[1]
+        differs = np.ones(len(newest), bool)
+        differs[1:] = (newest[1:] != newest[:-1]).any(axis=1)
+        return np.sort(scores[differs])
 
     def score_below(self, part: float) -> float:
         """The score below which this part of samples like the recent ones is, or infinity.
 
-        If that rests on fewer than TAIL of the recent samples, their lowest scores give an exponential tail.
+        If that rests on fewer than TAIL of the recent samples, their lowest scores give an exponential tail;
+        if there are fewer than TAIL different ones, it is that of a normal distribution, or of a given width.
         """
         if not len(self.learned) or not len(self.scores):
             return float("inf")
+        if len(self.scores) < TAIL:
+            return -float(chi2.isf(part, self.recent.n_features)) / 2 if self.shared else LEAST_SCORE
         scores, least = self._finite_scores
         if part * len(scores) >= TAIL or part == 0:
             found = float(np.quantile(scores, part))
@@ -184,6 +192,9 @@ class Look:
         """
         if not len(self.learned) or not len(self.scores):
             return 0.0
+        if len(self.scores) < TAIL:
+            sure = float(chi2.sf(-2 * score, self.recent.n_features)) if self.shared else score >= LEAST_SCORE
+            return float(sure)
         scores, _ = self._finite_scores
         part = float(np.interp(score, scores, np.linspace(0, 1, len(scores))))
         if part * len(scores) >= TAIL:

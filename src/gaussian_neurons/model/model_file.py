@@ -17,7 +17,7 @@ from gaussian_neurons.base.checks import one_of
 from gaussian_neurons.base.covariances import TYPES, flat, is_regular, is_symmetric, shape_of, variances
 from gaussian_neurons.base.memory_maps import FLOATS
 from gaussian_neurons.clustering.diagnosis import Diagnosis
-from gaussian_neurons.clustering.numbering import EVENTS, KINDS, RESTING, Clusters, Event
+from gaussian_neurons.clustering.numbering import EVENTS, KINDS, MOVING, RESTING, Clusters, Event
 from gaussian_neurons.learning.backends import name_of
 from gaussian_neurons.learning.neurons import EACH, Neurons
 from gaussian_neurons.model import archive
@@ -274,7 +274,7 @@ def _events(facts: list[Any], centers: Array, given: int, recent: Recent) -> tup
     return tuple(
         Event(
             _whole("the sample of an event", samples, recent.received + 1),
-            one_of("kind", kind, KINDS),
+            one_of("kind", kind, (*KINDS, MOVING)),
             _whole("the cluster of an event", cluster, given),
             center,
             _part("the share of an event", share),

@@ -155,7 +155,7 @@ def uneven(rows: Array, names: Any = None) -> str | None:
     large = [column for column in order if scales[column] > UNEVEN * typical]
     if not large or len({row.tobytes() for row in rows}) < FEWEST:
         return None
-    shown = [f"{(int(k) if names is None else names[k])!r} ({scales[k]:.3g})" for k in large[:NAMED]]
+    shown = [f"{f'column {k}' if names is None else repr(names[k])} ({scales[k]:.3g})" for k in large[:NAMED]]
     more = f" and {len(large) - NAMED} more" if len(large) > NAMED else ""
     return (
         f"{UNEVEN_TEXT}: that of {', '.join(shown)}{more} is more than {UNEVEN:g} times that of the median "

@@ -122,7 +122,7 @@ def checked(
         domain=None if domain is None else _checked_domain(domain, n_features),
         backend=_checked_backend(backend),
         shape=one_of("shape", shape, SHAPES),
-        n_clusters=None if _is_auto("n_clusters", n_clusters) else whole_number("n_clusters", n_clusters),
+        n_clusters=_checked_clusters(n_clusters, count),
         scale=_checked_scale(scale, learns_widths),
         memory=None if memory is None else whole_number("memory", memory),
     )
@@ -136,6 +136,15 @@ def checked_draws(max_samples: Any) -> int | None:
     if isinstance(max_samples, str) and max_samples != "auto":
         raise ValueError(f"max_samples must be a whole number or 'auto', got {max_samples!r}.")
     return None if isinstance(max_samples, str) else whole_number("max_samples", max_samples)
+
+
+def _checked_clusters(value: Any, n_neurons: int) -> int | None:
+    if _is_auto("n_clusters", value):
+        return None
+    count = whole_number("n_clusters", value)
+    if count > n_neurons:
+        raise ValueError(f"n_clusters must be at most n_neurons={n_neurons}, got {count}.")
+    return count
 
 
 def _number_or_auto(name: str, value: Any) -> float | None:

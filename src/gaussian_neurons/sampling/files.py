@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gaussian_neurons.base.tables import index_columns
 from gaussian_neurons.sampling.stream import Chunk, Forward, Stream, in_precision
 from gaussian_neurons.sampling.text import Csv, Format, JsonLines, NoNumbers, column_indices, parse_lines
 
@@ -38,6 +39,7 @@ SUFFIXES = {
     ".ndjson": "jsonl",
 }
 NPY_VERSIONS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+UTF_16 = b"\xff\xfe", b"\xfe\xff"  # how such a text begins
 PARQUET = {"memory_map": False, "pre_buffer": False, "buffer_size": 1 << 16}  # read in small parts
 COMPRESSED = (".gz", ".bz2", ".zst", ".lz4")
 
@@ -262,7 +264,8 @@ class ParquetRows(Forward):
         try:
             self._file = parquet.ParquetFile(path, **PARQUET)
             schema = self._file.schema_arrow
-            names = schema.names
+            index = index_columns(schema)
+            names = [name for name in schema.names if name not in index]
         except (pa.ArrowInvalid, OSError, UnicodeDecodeError) as error:
             raise ValueError(f"{str(path)!r} cannot be read as a Parquet file ({error}).") from error
         try:
@@ -271,7 +274,7 @@ class ParquetRows(Forward):
             raise ValueError(f"{str(path)!r}: {error}") from None
         if any(names.count(name) > 1 for name in self._columns):
             raise ValueError(f"{str(path)!r} has columns of the same name: {', '.join(names)}.")
-        self._path = path
+        self._path, self._names = path, names
         types = [schema.field(name).type for name in self._columns]
         numeric = (pa.types.is_floating, pa.types.is_integer, pa.types.is_boolean, pa.types.is_decimal)
         others = {
@@ -312,7 +315,7 @@ class ParquetRows(Forward):
         self._batches = self._file.iter_batches(
             ROWS_AT_ONCE,
             row_groups=list(range(group, len(sizes))),
-            columns=None if self.line_format else self._columns,
+            columns=self._names if self.line_format else self._columns,
             use_threads=False,
         )
         return int(starts[group])
@@ -358,6 +361,8 @@ class TextRows(Forward):
         try:
             if not self._first:
                 raise ValueError("the file is empty.")
+            if lines[0].startswith(UTF_16):
+                raise ValueError("it is UTF-16 text. Save it as UTF-8.")
             first = [line.decode(errors="replace") for line in lines]
             if kind == "csv":
                 self._format, self._header = Csv.of(first, delimiter, header, columns)

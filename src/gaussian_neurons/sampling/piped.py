@@ -17,6 +17,7 @@ BINARY_FORMATS = {
     b"BZh": "is compressed with bzip2: decompress it first, bzcat FILE |",
     b"\x28\xb5\x2f\xfd": "is compressed with zstd: decompress it first, zstdcat FILE |",
     b"PAR1": "is a Parquet file, which cannot be read from a pipe: pass the file itself",
+    b"\xff\xfe": "is UTF-16 text: convert it to UTF-8 first, iconv -f UTF-16 -t UTF-8 FILE |",
     b"\x93NUMPY": "is an NPY file, which cannot be read from a pipe: pass the file itself",
 }
 
