@@ -144,8 +144,8 @@ def test_a_removed_filter_leaves_an_empty_slot_and_the_others_do_not_move(page):
     box = page.locator(".filter[data-neuron='2']").bounding_box()
     middle = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     page.mouse.dblclick(*middle)
-    assert page.evaluate(SLOTS) == [1, 0, 3, 4, 5, 6]  # at once
     until(page, "gaussianNeurons.frame.ids.length === 5")
+    assert page.evaluate(SLOTS) == [1, 0, 3, 4, 5, 6]
     page.mouse.click(*middle)
     page.wait_for_timeout(300)
     assert page.served.query(lambda trial: trial.ids) == [1, 3, 4, 5, 6]
@@ -217,7 +217,7 @@ def test_a_filter_that_the_server_keeps_is_shown_again(page, monkeypatch):
         until(page, f"{SLOTS}.join() === '1,2,3,4,5,6'")
         patched.setattr("gaussian_neurons.live.trial.Trial.remove", lambda *_: None)  # no message either
         click = "document.querySelector('.filter[data-neuron=\"4\"]').click()"
-        assert 0 in page.evaluate(f"() => {{ {click}; return {SLOTS}; }}")
+        assert 0 in page.evaluate(f"() => {{ {click}; return {SLOTS}; }}")  # at once
         until(page, f"{SLOTS}.join() === '1,2,3,4,5,6'")
 
 

@@ -16,7 +16,7 @@ export class Filters {
     Object.assign(this, { grid, container, onInspect, onRemove });
     this.cells = new Map(); // id -> cell
     this.slots = new Slots();
-    this.hidden = new Set(); // ids that were removed here; the server may not have confirmed it
+    this.hidden = new Map(); // id that was removed here -> timer; the server may not have confirmed it
     this.columns = 1;
     this.patch = [1, 1, 1];
     this.labelledAt = 0;
@@ -78,16 +78,22 @@ export class Filters {
   /** Hides a filter at once, before the server confirms its removal. */
   hide(id) {
     if (!this.cells.has(id) || this.hidden.has(id) || this.visibleCount() === 1) return;
-    this.hidden.add(id);
-    setTimeout(() => this.cells.has(id) && this.unhide(id), REMOVAL_TIMEOUT);
+    this.hidden.set(id, setTimeout(() => this.unhide([id]), REMOVAL_TIMEOUT));
     this.place();
   }
 
-  /** Shows a hidden filter again, because the server kept its neuron; null: all. */
-  unhide(id = null) {
-    if (id === null) this.hidden.clear();
-    else this.hidden.delete(id);
+  /** Shows hidden filters again, because the server kept their neurons. */
+  unhide(ids = this.hidden.keys()) {
+    this.forget(ids);
     this.place();
+  }
+
+  /** Stops waiting for the removal of these filters. */
+  forget(ids) {
+    for (const id of ids) {
+      clearTimeout(this.hidden.get(id));
+      this.hidden.delete(id);
+    }
   }
 
   /** The slot of a neuron, also of a removed one: {x, y, radius} in pixels, or null. */
@@ -123,7 +129,7 @@ export class Filters {
     if (trial !== this.trial) {
       this.slots.restart(K);
       this.slots.shrinkTo(null);
-      this.hidden.clear();
+      this.forget(this.hidden.keys());
     } else if (K !== this.K) {
       this.slots.shrinkTo(K < this.K ? K : null);
     }
@@ -181,10 +187,8 @@ export class Filters {
     if (!this.slots.take(ids)) return false;
     const staying = new Set(ids);
     const gone = [...this.cells.keys()].filter((id) => !staying.has(id));
-    for (const id of gone) {
-      this.hidden.delete(id);
-      this.cells.delete(id);
-    }
+    this.forget(gone);
+    for (const id of gone) this.cells.delete(id);
     for (const id of ids) if (!this.cells.has(id)) this.cells.set(id, this.newCell(id, fresh));
     this.place();
     this.fit();

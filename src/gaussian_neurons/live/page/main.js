@@ -27,8 +27,8 @@ const DEFAULT_SURFACE = { "one-sample": "sample" }; // Figure 1 shows the surfac
 const SMALL = matchMedia("(max-width: 1099px)"); // as in layout.css
 const find = (selector) => document.querySelector(selector);
 
-// The last scene and the last frame. Older frames are not kept.
-const page = { scene: null, frame: null, run: null, dirty: false, loaded: false, curvedAt: 0, drawnAt: 0, later: 0, offered: false };
+// The last scene and the last frame, and the frame that is drawn. Older frames are not kept.
+const page = { scene: null, frame: null, drawn: null, run: null, dirty: false, loaded: false, curvedAt: 0, drawnAt: 0, later: 0, offered: false };
 const link = readLink(location.search);
 const toasts = new Toasts(find("#toasts"));
 const status = new Status((message) => send(message));
@@ -118,7 +118,7 @@ const onText = {
     page.scene = scene;
     if (isNew) {
       story.end();
-      page.frame = null;
+      page.frame = page.drawn = null;
       status.wait();
     }
     showMode(scene.mode);
@@ -173,7 +173,7 @@ function onBinary(message) {
   if (message.kind === "frame" && belongs(message, page.scene)) {
     page.frame = message;
     if (page.scene.mode === "plane") plane.setFrame(message);
-    const wait = message.state === "running" ? page.drawnAt + DRAW_EVERY[page.scene.mode] - performance.now() : 0;
+    const wait = message.state === "running" && page.drawn ? page.drawnAt + DRAW_EVERY[page.scene.mode] - performance.now() : 0;
     if (wait > 0) return void (page.later ||= setTimeout(draw, wait));
   }
   draw();
@@ -206,6 +206,7 @@ function draw() {
     story.draw();
     if (scene?.mode === "plane") plane.draw();
     curves.draw();
+    page.drawn = frame;
   });
 }
 
@@ -278,10 +279,10 @@ function setTool(tool) {
   draw();
 }
 
-// For the console and for tests.
+// For the console and for tests: the frame is the one that is drawn.
 window.gaussianNeurons = {
   get scene() { return page.scene; },
-  get frame() { return page.frame; },
+  get frame() { return page.drawn; },
   get connection() { return connection.state; },
   send,
 };
