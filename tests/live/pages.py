@@ -11,8 +11,11 @@ def opener(browser):
     """A generator of one function that opens pages, which collect console messages and requested URLs."""
     context = browser.new_context(viewport=SIZE, accept_downloads=True)
 
-    def opened(url, wait=True):
+    def opened(url, wait=True, clock=False):
+        """clock: whether the test advances the time of the page, with page.clock."""
         page = context.new_page()
+        if clock:
+            page.clock.install()
         page.problems, page.requested = [], []
         page.on("console", lambda message: page.problems.append(message.text))
         page.on("pageerror", lambda error: page.problems.append(str(error)))

@@ -28,7 +28,7 @@ def test_filters_change_while_running_and_not_while_paused(page):
     drawn(page)
     before = pictures(page)
     assert len(before) == 6
-    until(page, "gaussianNeurons.frame?.seen > 50000")
+    until(page, "gaussianNeurons.frame?.seen > 20000")
     wait_for(lambda: pictures(page) != before)
     pause(page)
     drawn(page)
@@ -94,7 +94,7 @@ def test_what_is_drawn_comes_from_one_frame(page):
 
 
 def test_learned_filters_are_framed_and_pushed_out_ones_dimmed(page):
-    until(page, "gaussianNeurons.frame.seen > 100000")
+    until(page, "gaussianNeurons.frame.seen > 40000")
     pause(page)
     drawn(page)
     learned, outside = page.evaluate("(f => [[...f.learned], [...f.outside]])(gaussianNeurons.frame)")
