@@ -52,6 +52,11 @@ def start(page, setup, size=SIZE):
     )
 
 
+def rest(page):
+    """Leave the processor to other tests."""
+    page.served.run.submit(0, ("pause", {}))
+
+
 def restart(page, button="#again"):
     """Press a restart button and wait for the first frame."""
     generation = page.evaluate("gaussianNeurons.scene.generation")

@@ -11,7 +11,7 @@ import pytest
 from gaussian_neurons import GaussianNeurons
 from gaussian_neurons.live import guard
 from gaussian_neurons.live.setup import Setup
-from tests.live.pages import PLANE, choose, enter, pause, start, until
+from tests.live.pages import PLANE, choose, enter, pause, until
 from tests.live.serving import STRIPES, served
 
 pytest.importorskip("playwright.sync_api")
@@ -104,14 +104,16 @@ def test_two_tabs_show_one_run_and_a_link_asks_before_it_restarts_it(page, open_
 def test_a_restarted_server_gets_the_settings_of_an_open_page(open_page):
     with served(STRIPES) as first:
         page = open_page(first.url)
-        page.served = first
-        start(page, Setup("file", 5, 0.8, size=4))
+        choose(page, "preset", "figure2f")
+        until(page, "gaussianNeurons.scene.preset === 'figure2f'")
+        enter(page, "lambda", 0.4)
+        until(page, "location.search.includes('lambda=0.4')")
         title = page.locator("#figure-title").inner_text()
-        until(page, "location.search.includes('sigma=0.8')")
+        assert title.startswith("Figure 2f, changed.")
         port = first.port
     page.locator("#banner").wait_for()
     assert page.evaluate("document.body.dataset.state") == "lost"
-    assert page.locator(".filter").count() == 5
+    assert page.locator(".filter").count() == 16
     choose(page, "preset", "figure4")
     assert page.locator("#gallery").is_visible()  # nothing was chosen
     page.keyboard.press("Escape")
@@ -123,26 +125,9 @@ def test_a_restarted_server_gets_the_settings_of_an_open_page(open_page):
         until(page, "gaussianNeurons.connection === 'open' && gaussianNeurons.frame?.seen > 100")
         until(page, "document.body.dataset.state === 'running'")
         setup = second.query(lambda trial: trial.setup)
-        assert (setup.n_neurons, setup.width) == (5, 0.8)
+        assert (setup.data, setup.classes, setup.inhibition) == ("mnist-sample", (1,), 0.4)
         assert page.locator("#figure-title").inner_text() == title
     assert [text for text in page.problems if "WebSocket" not in text and "ERR_CONNECTION" not in text] == []
-
-
-def test_the_figure_is_named_after_a_server_restart(open_page):
-    with served(STRIPES) as first:
-        page = open_page(first.url)
-        choose(page, "preset", "figure2f")
-        until(page, "gaussianNeurons.scene.preset === 'figure2f'")
-        enter(page, "lambda", 0.4)
-        until(page, "location.search.includes('lambda=0.4')")
-        title = page.locator("#figure-title").inner_text()
-        assert title.startswith("Figure 2f, changed.")
-        port = first.port
-    page.locator("#banner").wait_for()
-    with served(STRIPES, port=port):
-        page.locator("#banner").wait_for(state="hidden")
-        until(page, "gaussianNeurons.connection === 'open' && gaussianNeurons.frame?.seen > 0")
-        assert page.locator("#figure-title").inner_text() == title
 
 
 def test_another_site_in_the_same_browser_has_no_access(open_page, stripes, tmp_path):
