@@ -20,7 +20,6 @@ import { Toasts } from "./toasts.js";
 import { Tour } from "./tour.js";
 
 const CURVE_EVERY = 250; // ms between two points of a curve
-const DRAW_EVERY = { image: 200, plane: 0 }; // ms: all that is drawn comes from one frame
 const RUN = "gaussian-neurons-run"; // storage key of the run that this tab showed
 const NOISE_POINTS = 200;
 const DEFAULT_SURFACE = { "one-sample": "sample" }; // Figure 1 shows the surface
@@ -28,7 +27,7 @@ const SMALL = matchMedia("(max-width: 1099px)"); // as in layout.css
 const find = (selector) => document.querySelector(selector);
 
 // The last scene and the last frame, and the frame that is drawn. Older frames are not kept.
-const page = { scene: null, frame: null, drawn: null, run: null, dirty: false, loaded: false, curvedAt: 0, drawnAt: 0, later: 0, offered: false };
+const page = { scene: null, frame: null, drawn: null, run: null, dirty: false, loaded: false, curvedAt: 0, offered: false };
 const link = readLink(location.search);
 const toasts = new Toasts(find("#toasts"));
 const status = new Status((message) => send(message));
@@ -173,8 +172,6 @@ function onBinary(message) {
   if (message.kind === "frame" && belongs(message, page.scene)) {
     page.frame = message;
     if (page.scene.mode === "plane") plane.setFrame(message);
-    const wait = message.state === "running" && page.drawn ? page.drawnAt + DRAW_EVERY[page.scene.mode] - performance.now() : 0;
-    if (wait > 0) return void (page.later ||= setTimeout(draw, wait));
   }
   draw();
 }
@@ -197,8 +194,6 @@ function draw() {
   page.dirty = true;
   requestAnimationFrame((now) => {
     page.dirty = false;
-    clearTimeout(page.later);
-    Object.assign(page, { later: 0, drawnAt: now });
     const { frame, scene } = page;
     if (frame && scene) drawFrame(frame, scene, now);
     if (frame && scene) offerTour(frame, scene);
