@@ -122,7 +122,7 @@ def test_the_shape_of_neurons_is_chosen(plane):
     plane.served.run.submit(0, ("paint", {"points": [[0.5, 0.5], [0.6, 0.6]]}))
     plane.served.until(lambda trial: trial.points()["painted"].sum() == 2)
     assert plane.locator("#inspector-axes").get_attribute("hidden") is not None
-    plane.locator("#covariance-type").select_option("full")
+    plane.locator("#shape").select_option("full")
     until(
         plane, "gaussianNeurons.scene.setup.covariance_type === 'full' && gaussianNeurons.frame?.seen > 300"
     )
@@ -133,8 +133,38 @@ def test_the_shape_of_neurons_is_chosen(plane):
     until(plane, f"{PLANE}.neurons.covariances.some((value, k) => k % 3 === 1 && value !== 0)")
     until(plane, "location.search.includes('covariance_type=full')")
     plane.served.run.submit(0, ("start", {"setup": {"covariance_type": "spherical"}}))
-    until(plane, "document.querySelector('#covariance-type').value === 'spherical'")
+    until(plane, "document.querySelector('#shape').value === 'spherical'")
     until(plane, "!document.querySelector('#sample_width-description').textContent.includes('around')")
+
+
+def test_clusters_of_neurons_that_find_their_own_width(plane):
+    """They have colours, those of any shape links, and a curve shows the score of each number of groups."""
+    for shape in ("compact", "any"):
+        plane.locator("#shape").select_option(shape)
+        until(plane, "it => gaussianNeurons.scene.setup.clusters === it", arg=shape)
+        until(plane, "gaussianNeurons.frame?.seen > 1500")
+        assert not plane.locator("#sigma, #lambda, #eta, #surface, #curve-cost").filter(visible=True).count()
+        pause(plane)
+        drawn(plane)
+        clusters, links, scores, learned = plane.evaluate(
+            "(f => [[...f.clusters], [...f.links], [...f.scores], f.learnedCount])(gaussianNeurons.frame)"
+        )
+        assert plane.locator("#learned-count").inner_text() == str(learned) == str(max(clusters) + 1)
+        assert bool(links) == plane.locator("[data-mark=joined]").is_visible()
+        assert all(
+            clusters[one] == clusters[other] for one, other in zip(links[::2], links[1::2], strict=True)
+        )
+        label = plane.locator("#curve-scores").get_attribute("aria-label")
+        assert label == f"Score: highest for {int(np.argmax(scores)) + 1} groups"
+        colours = {
+            it.get("stroke")
+            for it in ElementTree.fromstring(plane.evaluate(f"{PLANE}.toSVG()")).iter(f"{SVG}ellipse")
+        }
+        assert len(colours) >= learned > 1
+        plane.locator("#pause").click()
+    plane.locator("#shape").select_option("spherical")
+    until(plane, "gaussianNeurons.scene.setup.clusters === null")
+    plane.locator("#sigma").wait_for()
 
 
 @pytest.mark.parametrize(
@@ -204,7 +234,7 @@ def test_the_legend_lists_the_marks_of_each_surface(plane):
         until(
             plane,
             f"it => [...{PLANE}.legend].map(m => m.dataset.visible === 'true').join() === it.join()",
-            arg=[False, star, x, x, x],  # no points are painted; the next step is shown with x
+            arg=[False, False, star, x, x, x],  # nothing is joined or painted; the next step is shown with x
         )
         assert [plane.locator(f"[data-mark={mark}]").is_visible() for mark in ("star", "x")] == [star, x]
 

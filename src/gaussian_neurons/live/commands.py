@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from gaussian_neurons.live.run import Run
 
 SEEDS = 1 << 32
+OF_GIVEN_WIDTHS = ("sigma", "lambda", "eta", "eta_sigma")  # settings without an automatic width
 # Errors that are shown to the user. All others are bugs and print a traceback.
 REPORTED = (ValueError, OSError, ModuleNotFoundError, FloatingPointError, MemoryError)
 
@@ -133,6 +134,10 @@ def change(run: "Run", client: int, name: str, value: Any) -> None:
     setup = run.trial.setup.changed({name: value})
     if name == "classes" and run.trial.mode == "plane":
         raise ValueError("Points have no classes. Choose images first.")
+    if setup.clusters is not None and name in OF_GIVEN_WIDTHS:
+        raise ValueError(
+            "Neurons that find their own width have no such setting. Choose another shape first."
+        )
     if setup == run.trial.setup and not (name == "K" and len(run.trial.ids) != value):
         return
     if name == "speed":

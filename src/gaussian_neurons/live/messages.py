@@ -1,10 +1,11 @@
 """Messages of the page → commands. Every message is checked and bounded before it is executed."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from gaussian_neurons.base.json_text import parsed
-from gaussian_neurons.live.setup import CHANGEABLE, MAX_NEURONS, position, short_repr, whole
+from gaussian_neurons.live.setup import CHANGEABLE, MAX_NEURONS, one_of, optional, position, short_repr, whole
 
 MAX_LENGTH = 32 * 1024  # bytes of a message
 MAX_PAINTED = 200  # points in a message
@@ -69,10 +70,6 @@ def _reject_constant(text: str) -> Any:
     raise ValueError(f"{text} is not a number")
 
 
-def _optional(check: Check) -> Check:
-    return lambda value: None if value is None else check(value)
-
-
 def _whole(name: str, most: int, default: int | None = None) -> Check:
     return lambda value: whole(name, 1, most, default if value is None else value)
 
@@ -95,21 +92,6 @@ def _name(value: Any) -> str:
     return value
 
 
-def _changeable(value: Any) -> str:
-    if not isinstance(value, str) or value not in CHANGEABLE:
-        raise ValueError(
-            f"{short_repr(value)} cannot be changed during a run. Changeable: {', '.join(CHANGEABLE)}. "
-            f"Start a new run to change other settings."
-        )
-    return value
-
-
-def _seed(value: Any) -> str:
-    if value not in ("same", "new"):
-        raise ValueError(f"Seed must be 'same' or 'new', got {short_repr(value)}.")
-    return str(value)
-
-
 def _points(value: Any) -> list[tuple[float, float]]:
     if not isinstance(value, list) or not 0 < len(value) <= MAX_PAINTED:
         raise ValueError(f"Points must be a list of 1 to {MAX_PAINTED} positions, got {short_repr(value)}.")
@@ -117,29 +99,32 @@ def _points(value: Any) -> list[tuple[float, float]]:
 
 
 _NEURON = _whole("Neuron", MAX_NUMBER)
-_GENERATION = _optional(_whole("Generation", MAX_NUMBER))  # neuron numbers are valid within one generation
+_GENERATION = optional(_whole("Generation", MAX_NUMBER))  # neuron numbers are valid within one generation
 
 MESSAGES: dict[str, dict[str, Check]] = {
     "hello": {
-        "setup": _optional(_object),
-        "preset": _optional(_name),
+        "setup": optional(_object),
+        "preset": optional(_name),
         "link": _flag,
-        "run_name": _optional(_name),
+        "run_name": optional(_name),
         "paused": _flag,
     },
-    "start": {"setup": _object, "preset": _optional(_name)},
+    "start": {"setup": _object, "preset": optional(_name)},
     "preset": {"name": _name},
-    "set": {"name": _changeable, "value": lambda value: value},  # `Setup.changed` checks the value
+    "set": {
+        "name": partial(one_of, "A setting (others cannot be changed during a run)", CHANGEABLE),
+        "value": lambda value: value,
+    },  # `Setup.changed` checks the value
     "undo": {},
     "redo": {},
     "pause": {},
     "resume": {},
     "step": {},
-    "reset": {"seed": _seed},
+    "reset": {"seed": partial(one_of, "Seed", ("same", "new"))},
     "remove": {"neuron": _NEURON, "generation": _GENERATION},
     "add": {
         "count": _whole("Count", MAX_NEURONS, default=1),
-        "at": _optional(position),
+        "at": optional(position),
         "generation": _GENERATION,
     },
     "move": {"neuron": _NEURON, "to": position, "generation": _GENERATION},

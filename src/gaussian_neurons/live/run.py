@@ -328,7 +328,9 @@ class Run:
         if "data" in values and (from_defaults or checked.data != base.data):
             defaults = default_setup(checked.data, self.sources.load(checked.data, checked.seed))
             base = defaults if from_defaults else replace(defaults, seed=base.seed)
-        if "covariance_type" in values and "eta_sigma" not in values:
+        if checked.clusters is not None:
+            base = base.with_automatic_width(checked.clusters)
+        elif "covariance_type" in values and "eta_sigma" not in values:
             base = base.with_covariances(checked.covariance_type)
         return base.changed(values)
 

@@ -21,6 +21,7 @@ SYMBOLS = {
     "sample_width": "σ_x",
     "size": "patch size",
     "covariance_type": "shape",
+    "clusters": "clusters",
 }
 
 

@@ -1,6 +1,6 @@
 """The settings of a run, checked and bounded, with their names in links and messages."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral, Real
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gaussian_neurons.base.covariances import TYPES
+from gaussian_neurons.clustering.tree import SHAPES
 
 DATA = ("mnist-sample", "mnist", "cifar10", "photographs", "mixture", "one-sample", "file")
 MAX_NEURONS = 400
@@ -36,6 +37,7 @@ class Setup:
     seed: int = 0
     speed: float | None = None  # samples per second, None: no limit
     covariance_type: str = "spherical"  # what a neuron has, one of base.covariances.TYPES
+    clusters: str | None = None  # with an automatic width: what a cluster is, one of clustering.tree.SHAPES
 
     def as_json(self) -> dict[str, Any]:
         """The settings by their names in links and messages."""
@@ -69,10 +71,13 @@ class Setup:
         >>> Setup().with_covariances("full").width_learning_rate
         0.1
         """
-        changed = self.changed({"covariance_type": kind})
-        if kind == "spherical" or self.width_learning_rate > 0:
-            return changed
-        return replace(changed, width_learning_rate=WIDTH_RATE)
+        rate = self.width_learning_rate or (0.0 if kind == "spherical" else WIDTH_RATE)
+        return replace(self.changed({"covariance_type": kind}), width_learning_rate=rate, clusters=None)
+
+    def with_automatic_width(self, clusters: str) -> "Setup":
+        """A copy whose neurons share the samples, and find their own widths."""
+        rounded = replace(self, covariance_type="spherical", width_learning_rate=0.0)
+        return rounded.changed({"clusters": clusters})
 
     def same_experiment(self, other: "Setup") -> bool:
         """Whether both differ at most in seed and speed."""
@@ -133,31 +138,25 @@ def position(value: Any) -> tuple[float, float]:
     return x, y
 
 
-def _data(value: Any) -> str:
-    if not isinstance(value, str) or value not in DATA:
-        raise ValueError(f"Data must be one of {', '.join(DATA)}, got {short_repr(value)}.")
+def one_of(name: str, known: Sequence[str], value: Any) -> str:
+    """Check a name."""
+    if not isinstance(value, str) or value not in known:
+        raise ValueError(f"{name} must be one of {', '.join(known)}, got {short_repr(value)}.")
     return value
 
 
-def _covariance_type(value: Any) -> str:
-    if not isinstance(value, str) or value not in TYPES:
-        raise ValueError(f"Covariance type must be one of {', '.join(TYPES)}, got {short_repr(value)}.")
-    return value
+def optional(check: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """The check of a value that may be null."""
+    return lambda value: None if value is None else check(value)
 
 
-def _classes(value: Any) -> tuple[int, ...] | None:
-    if value is None:
-        return None
+def _classes(value: Any) -> tuple[int, ...]:
     if not isinstance(value, list) or not 0 < len(value) <= MAX_CLASSES:
         raise ValueError(
             f"Classes must be a list of 1 to {MAX_CLASSES} labels, or null for all classes, "
             f"got {short_repr(value)}."
         )
     return tuple(sorted({whole("A class", 0, 255, label) for label in value}))
-
-
-def _speed(value: Any) -> float | None:
-    return None if value is None else number("Speed", 0.1, 1e9, value)
 
 
 def _whole(field: str, name: str, least: int, most: int) -> Setting:
@@ -169,7 +168,7 @@ def _number(field: str, name: str, least: float, most: float) -> Setting:
 
 
 SETTINGS: dict[str, Setting] = {
-    "data": Setting("data", _data),
+    "data": Setting("data", partial(one_of, "Data", DATA)),
     "K": _whole("n_neurons", "K (neurons)", 1, MAX_NEURONS),
     "sigma": _number("width", "σ (width)", 1e-30, 1e30),
     "lambda": _number("inhibition", "λ (inhibition)", 0.0, 100.0),
@@ -178,9 +177,10 @@ SETTINGS: dict[str, Setting] = {
     "size": _whole("size", "Patch size", 1, MAX_PATCH_SIZE),
     "noise": _number("noise", "Pixel noise", 0.0, 10.0),
     "sample_width": _number("sample_width", "σ_x (sample width)", 1e-30, 1e30),
-    "classes": Setting("classes", _classes),
+    "classes": Setting("classes", optional(_classes)),
     "seed": _whole("seed", "Seed", 0, np.iinfo(np.uint32).max),
-    "speed": Setting("speed", _speed),
-    "covariance_type": Setting("covariance_type", _covariance_type),
+    "speed": Setting("speed", optional(partial(number, "Speed", 0.1, 1e9))),
+    "covariance_type": Setting("covariance_type", partial(one_of, "Covariance type", TYPES)),
+    "clusters": Setting("clusters", optional(partial(one_of, "Clusters", SHAPES))),
 }
 CHANGEABLE = ("K", "sigma", "lambda", "eta", "eta_sigma", "noise", "sample_width", "speed", "classes")

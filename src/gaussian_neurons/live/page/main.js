@@ -59,7 +59,7 @@ const controls = new Controls({ send, onProblem: (text) => toasts.show(text, "er
 const filters = new Filters(find("#filters"), find("#show"), { onInspect: inspect, onRemove: remove });
 const gallery = new Gallery(send);
 const strip = new SampleStrip(find("#samples"));
-const curves = new Curves({ learned: find("#curve-learned"), cost: find("#curve-cost"), moved: find("#curve-moved") });
+const curves = new Curves({ learned: find("#curve-learned"), cost: find("#curve-cost"), moved: find("#curve-moved"), scores: find("#curve-scores") });
 const inspector = new Inspector(find("#inspector"), {
   onRequest: (neuron) => sendAbout({ do: "inspect", neuron }),
   onRemove: remove,
@@ -132,7 +132,7 @@ const onText = {
       filters.setScene(scene);
       plane.cancelPointer();
     }
-    if (isOther && scene.mode === "plane") showSurface(surface);
+    if ((isOther || scene.setup.clusters) && scene.mode === "plane") showSurface(surface);
     showAddress();
     draw();
   },
@@ -215,6 +215,7 @@ function drawFrame(frame, scene, now) {
   if (inspector.id === null) filters.highlight(null);
   controls.showCount(frame.ids.length);
   addToCurves(frame, now);
+  if (frame.scores) curves.setScores(frame.scores);
 }
 
 /** The curves end at the frame. At intervals, their end becomes a point that stays. */
@@ -253,7 +254,7 @@ function connectButtons() {
   });
 }
 
-const defaultSurface = ({ setup }) => DEFAULT_SURFACE[setup.data] ?? "off";
+const defaultSurface = ({ setup }) => (!setup.clusters && DEFAULT_SURFACE[setup.data]) || "off";
 
 function showSurface(which) {
   find("#surface").value = which;

@@ -169,12 +169,12 @@ export class Plane {
     samples.draw(context, view, theme, now);
     const next = this.showsX() && this.frame?.x && this.frame.ids.length === neurons.count ? this.frame : null;
     if (next && this.steps.includes("answer")) drawResponses(context, view, theme, neurons, next, this.steps.includes("numbers"));
-    drawPaths(context, view, theme, neurons);
+    if (!neurons.clusters) drawPaths(context, view, theme, neurons); // others are moved to where samples need them
     surface.drawLowest(context, view);
     const x = this.showsX() && samples.current;
     const star = surface.lowestPlace();
     const shown = (part) => next && this.steps.includes(part);
-    this.updateLegend({ x, star, painted: this.hasPainted, pull: shown("pull"), push: shown("push") });
+    this.updateLegend({ x, star, painted: this.hasPainted, joined: neurons.links.length > 0, pull: shown("pull") && next.pull, push: shown("push") && next.push });
     const { hovered } = this.pointer;
     const edges = margins(scales);
     this.arrows = borderArrows(view, neurons, edges);
@@ -188,7 +188,7 @@ export class Plane {
     if (x) samples.drawCurrent(context, view, theme, now, this.occupied());
     const surfaceOf = surface.shown ? surface.neuron : null;
     drawNeurons(context, view, theme, neurons, this.numbers, { selected, hovered, surfaceOf });
-    if (next) this.drawSteps(next);
+    if (next?.pull) this.drawSteps(next);
     drawTicks(context, view, theme, scales, this.arrows);
     drawArrows(context, view, theme, neurons, this.arrows, selected);
     if (bar) drawBar(context, view, theme, bar, plate);

@@ -1,5 +1,6 @@
 // Draws grid, ticks, paths and neurons on the plane.
 
+import { clusterColour } from "./canvas_theme.js";
 import { margins, namePlaces } from "./plane_axes.js";
 import { ellipseOf, isHidden } from "./plane_ellipses.js";
 
@@ -127,7 +128,8 @@ export function drawNeurons(context, view, theme, neurons, labels, { selected, h
   const height = (i) => (neurons.ids[i] === selected ? 2 : neurons.learned[i] ? 1 : 0);
   const order = Array.from({ length: neurons.count }, (_, i) => i).sort((a, b) => height(a) - height(b));
   const other = surfaceOf === null ? theme.pushed : theme.ink; // grey is hard to see on the surface
-  const colour = (i) => (neurons.learned[i] ? theme.accent : other);
+  const colour = (i) => (neurons.learned[i] ? colourOf(theme, neurons, i) : other);
+  drawLinks(context, view, theme, neurons);
   const plain = (i) => !neurons.learned[i] && ![selected, hovered, surfaceOf].includes(neurons.ids[i]);
   const crowd = neurons.count > MANY ? order.filter(plain) : [];
   drawCrowd(context, view, other, neurons, crowd);
@@ -145,8 +147,26 @@ export function drawNeurons(context, view, theme, neurons, labels, { selected, h
   }
 }
 
+/** The colour of a neuron that has learned. */
+const colourOf = (theme, neurons, i) => (neurons.clusters ? clusterColour(theme, neurons.clusters[i]) : theme.accent);
+
+/** Lines between neurons that are joined to a cluster. */
+function drawLinks(context, view, theme, neurons) {
+  const { links, places } = neurons;
+  context.lineCap = "round";
+  context.globalAlpha = 0.55;
+  context.lineWidth = 6;
+  for (let k = 0; k < links.length; k += 2) {
+    context.strokeStyle = colourOf(theme, neurons, links[k]);
+    context.beginPath();
+    for (const i of links.subarray(k, k + 2)) context.lineTo(view.x(places[2 * i]), view.y(places[2 * i + 1]));
+    context.stroke();
+  }
+  context.globalAlpha = 1;
+}
+
 function drawHalo(context, view, theme, neurons, i) {
-  const colour = neurons.learned[i] ? theme.accent : theme.pushed;
+  const colour = neurons.learned[i] ? colourOf(theme, neurons, i) : theme.pushed;
   context.strokeStyle = context.fillStyle = colour;
   context.beginPath();
   traceEllipse(context, ellipseOf(view, neurons, i));
