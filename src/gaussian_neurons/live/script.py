@@ -99,9 +99,7 @@ def model_parameters(setup: Setup, source: Source) -> dict[str, Any]:
     common = {"n_neurons": setup.n_neurons, "domain": domain, "random_state": setup.seed}
     if setup.clusters is not None:
         return {**common, "shape": setup.clusters}
-    is_given = (
-        isinstance(source, Points) and source.start is not None and len(source.start) == setup.n_neurons
-    )
+    start = source.start if isinstance(source, Points) else None
     return {
         **common,
         "covariance_type": setup.covariance_type,
@@ -109,7 +107,7 @@ def model_parameters(setup: Setup, source: Source) -> dict[str, Any]:
         "inhibition": setup.inhibition,
         "learning_rate": setup.learning_rate,
         "width_learning_rate": setup.width_learning_rate,
-        "init": source.start.tolist() if is_given else "uniform",
+        "init": "uniform" if start is None or len(start) != setup.n_neurons else start.tolist(),
     }
 
 
