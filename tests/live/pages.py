@@ -1,5 +1,7 @@
 """Pages in a real browser."""
 
+from contextlib import contextmanager
+
 from tests.waiting import wait_for
 
 TIMEOUT = 60_000  # milliseconds
@@ -109,3 +111,28 @@ def seen(page):
 
 def pictures(page):
     return page.evaluate("[...document.querySelectorAll('.filter canvas')].map(it => it.toDataURL())")
+
+
+@contextmanager
+def recorded(page, name):
+    """A list that gets the calls of a method of canvases: the arguments, then {strokeStyle, globalAlpha}."""
+    page.evaluate(
+        """name => {
+             const canvas = CanvasRenderingContext2D.prototype;
+             const method = canvas[name];
+             window.calls = [];
+             window.stopRecording = () => { canvas[name] = method; return window.calls; };
+             canvas[name] = function (...given) {
+               const { strokeStyle, globalAlpha } = this;
+               const plain = given.map(it => typeof it === 'object' ? null : it);
+               window.calls.push([...plain, { strokeStyle, globalAlpha }]);
+               return method.apply(this, given);
+             };
+           }""",
+        name,
+    )
+    calls = []
+    try:
+        yield calls
+    finally:
+        calls += page.evaluate("stopRecording()")

@@ -4,7 +4,6 @@ import { LIGHT, readTheme, reducedMotion, watchSize, watchTheme } from "./canvas
 import { isSameTrial } from "./frames.js";
 import { arrowSpots, borderArrows, drawArrows } from "./plane_border.js";
 import { drawBar, isUnder, plateOf, plateSpots } from "./plane_bar.js";
-import { samples, whole } from "./numbers.js";
 import { axes, margins, nameSpots } from "./plane_axes.js";
 import { Labels } from "./plane_labels.js";
 import { ellipseOf, scaledDistance } from "./plane_ellipses.js";
@@ -14,13 +13,10 @@ import { PlanePointer } from "./plane_pointer.js";
 import { PointLayer } from "./plane_points.js";
 import { Samples } from "./plane_samples.js";
 import { SurfaceLayer } from "./plane_surface.js";
-import { caption, captionText, learnedCount, picture, wrapped } from "./svg.js";
-import { SVGContext } from "./svg_context.js";
 import { drawArrowsOfSteps, drawResponseNumbers, drawResponses, stepsOf } from "./plane_steps.js";
 import { View } from "./plane_view.js";
 
 const SPACING = 0.006; // between two points of a path, as a part of the view
-const [CHARACTER, LINE] = [5.7, 15]; // px, of the caption of a saved picture
 const MAX_STEP = 100; // ms of animation per frame, after a pause of the browser
 
 export class Plane {
@@ -267,20 +263,21 @@ export class Plane {
     return this.pixelOf(this.neurons.places.subarray(2 * i, 2 * i + 2), Math.max(wide, high) + 6);
   }
 
-  /** The picture as SVG, in the light theme, with its settings below. */
-  toSVG() {
-    const { context, theme, view, frame, scene } = this;
-    const shown = (this.context = new SVGContext(context));
+  /** A canvas with the picture in the light theme, with so many pixels for one of the page. */
+  drawn(ratio) {
+    const { context, theme, view } = this;
+    const before = view.ratio;
+    const canvas = document.createElement("canvas");
+    [canvas.width, canvas.height] = [view.width * ratio, view.height * ratio];
+    this.context = canvas.getContext("2d");
+    view.setSize(view.width, view.height, ratio);
     this.useTheme(LIGHT);
     this.paint(performance.now());
     this.context = context;
+    view.setSize(view.width, view.height, before);
     this.useTheme(theme);
     this.change();
-    const neurons = frame.ids.length === 1 ? "1 neuron" : `${frame.ids.length} neurons`;
-    const title = `${neurons} after ${whole(frame.seen)} ${samples(frame.seen)}; ${learnedCount(frame)} learned`;
-    const lines = wrapped(caption(scene, frame), Math.floor(view.width / CHARACTER));
-    const below = lines.map((line, k) => captionText(line, { x: 8, y: view.height + 24 + LINE * k }));
-    return picture(view.width, view.height + 24 + LINE * lines.length, title, [...shown.parts, ...below].join("\n"));
+    return canvas;
   }
 
   useTheme(theme) {
