@@ -7,7 +7,6 @@ import { Slots } from "./slots.js";
 import { isPushedOut, stateOf } from "./states.js";
 
 const LABELS_EVERY = 1000; // ms; a screen reader cannot follow faster changes
-const PER_FRAME = 128; // filters painted for one frame
 const REMOVAL_TIMEOUT = 1500; // ms after which a filter that the server kept is shown again
 
 export class Filters {
@@ -22,7 +21,6 @@ export class Filters {
     this.labelledAt = 0;
     this.current = null; // the filter that the tab key reaches
     this.touched = false;
-    this.turn = 0;
     new ResizeObserver(() => this.fit()).observe(container);
     window.addEventListener("resize", () => this.fit());
     this.listen();
@@ -147,18 +145,13 @@ export class Filters {
 
   /** Draws a frame; called from requestAnimationFrame only. */
   show(frame) {
-    const changed = this.arrange(frame.ids);
     const size = frame.centers.length / frame.ids.length;
-    let relabel = changed;
-    // Of hundreds of filters, each frame draws a part. Paused and new ones are drawn completely.
-    const turns = changed || frame.state !== "running" ? 1 : Math.ceil(frame.ids.length / PER_FRAME);
-    this.turn = (this.turn + 1) % turns || 0;
+    let relabel = this.arrange(frame.ids);
     frame.ids.forEach((id, k) => {
       const cell = this.cells.get(id);
       const state = stateOf(frame, k);
       const dimmed = isPushedOut(frame, k) && id !== this.inspected;
-      const patch = frame.centers.subarray(k * size, (k + 1) * size);
-      if (k % turns === this.turn || id === this.inspected) cell.picture.show(patch, this.patch, dimmed);
+      cell.picture.show(frame.centers.subarray(k * size, (k + 1) * size), this.patch, dimmed);
       if (cell.state === state) return;
       cell.state = state;
       cell.button.dataset.learned = frame.learned[k];

@@ -4,7 +4,7 @@ import { Connection } from "./connection.js";
 import { Controls } from "./controls.js";
 import { Curves } from "./curves.js";
 import { Filters } from "./filters.js";
-import { belongs, decode, isSameTrial } from "./frames.js";
+import { decode, isSameTrial } from "./frames.js";
 import { Gallery } from "./gallery.js";
 import { Inspector } from "./inspector.js";
 import { listenForKeys } from "./keys.js";
@@ -15,7 +15,6 @@ import { closeDialogsOutside, confirmLink, Sharing } from "./sharing.js";
 import { showConnection, Status } from "./status.js";
 import { readStorage, writeStorage } from "./storage.js";
 import { Story } from "./story.js";
-import { startTheme } from "./theme.js";
 import { Toasts } from "./toasts.js";
 import { Tour } from "./tour.js";
 
@@ -166,10 +165,10 @@ const onText = {
 };
 
 function onBinary(message) {
-  if (message.generation !== page.scene?.generation) return;
+  if (message.generation !== page.scene?.generation) return; // of the old trial
   if (message.kind === "inspect") inspector.showPatches(message);
   if (message.kind === "points") plane.setPoints(message);
-  if (message.kind === "frame" && belongs(message, page.scene)) {
+  if (message.kind === "frame") {
     page.frame = message;
     if (page.scene.mode === "plane") plane.setFrame(message);
   }
@@ -293,7 +292,6 @@ const shown = {
 };
 
 new Sharing(shown, connection, toasts);
-startTheme(find("#theme"));
 listenForKeys(actions);
 closeDialogsOutside();
 connectButtons();

@@ -6,7 +6,7 @@ import { arrowSpots, borderArrows, drawArrows } from "./plane_border.js";
 import { drawBar, isUnder, plateOf, plateSpots } from "./plane_bar.js";
 import { axes, margins, nameSpots } from "./plane_axes.js";
 import { Labels } from "./plane_labels.js";
-import { ellipseOf, scaledDistance } from "./plane_ellipses.js";
+import { ellipseOf } from "./plane_ellipses.js";
 import { drawGrid, drawNeurons, drawPaths, drawTicks } from "./plane_marks.js";
 import { NeuronSet } from "./plane_neurons.js";
 import { PlanePointer } from "./plane_pointer.js";
@@ -189,7 +189,6 @@ export class Plane {
     drawArrows(context, view, theme, neurons, this.arrows, selected);
     if (bar) drawBar(context, view, theme, bar, plate);
     this.pointer.draw(context, theme);
-    if (this.canvas.matches(":focus-visible")) this.drawFocus();
   }
 
   drawSteps(next) {
@@ -224,29 +223,13 @@ export class Plane {
     }
   }
 
-  /** Pixels that the name of x must avoid: centers, the points of ellipses in its direction, numbers and the star. */
+  /** Pixels that the name of x must avoid: centers, numbers and the star. */
   occupied() {
-    const { view, neurons, samples, surface } = this;
-    const [sampleX, sampleY] = [view.x(samples.current[0]), view.y(samples.current[1])];
+    const { view, neurons, surface } = this;
     const found = this.numbers.map(({ middle }) => middle);
-    for (let i = 0; i < neurons.count; i++) {
-      const ellipse = ellipseOf(view, neurons, i);
-      const { x, y } = ellipse;
-      const part = 1 / (scaledDistance(ellipse, sampleX, sampleY) || Infinity);
-      found.push([x, y], [x + part * (sampleX - x), y + part * (sampleY - y)]);
-    }
+    for (let i = 0; i < neurons.count; i++) found.push([view.x(neurons.places[2 * i]), view.y(neurons.places[2 * i + 1])]);
     const star = surface.lowestPlace();
-    if (star) found.push([view.x(star[0]), view.y(star[1])]);
-    return found;
-  }
-
-  drawFocus() {
-    const { context, view, theme } = this;
-    context.strokeStyle = theme.link;
-    context.lineWidth = 2.5;
-    context.beginPath();
-    context.roundRect(1.5, 1.5, view.width - 3, view.height - 3, 12);
-    context.stroke();
+    return star ? [...found, [view.x(star[0]), view.y(star[1])]] : found;
   }
 
   /** A position of the data on the page: {x, y, radius} in pixels. */
