@@ -119,16 +119,6 @@ def reset(run: "Run", client: int, seed: str) -> None:
     run.start_trial(setup, "restart" if seed == "same" else f"seed {setup.seed}", run.origin, keep_added=True)
 
 
-def undo(run: "Run", client: int) -> None:
-    """Undo the last action."""
-    run.undo()
-
-
-def redo(run: "Run", client: int) -> None:
-    """Redo the action that was undone last."""
-    run.redo()
-
-
 def change(run: "Run", client: int, name: str, value: Any) -> None:
     """Change a setting during the run."""
     setup = run.trial.setup.changed({name: value})
@@ -231,8 +221,8 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "start": start,
     "preset": preset,
     "reset": reset,
-    "undo": undo,
-    "redo": redo,
+    "undo": lambda run, client: run.undo(),
+    "redo": lambda run, client: run.redo(),
     "set": change,
     "pause": pause,
     "resume": resume,

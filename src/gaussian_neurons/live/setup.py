@@ -41,7 +41,7 @@ class Setup:
 
     def as_json(self) -> dict[str, Any]:
         """The settings by their names in links and messages."""
-        values = {name: getattr(self, setting.field) for name, setting in SETTINGS.items()}
+        values = {name: getattr(self, field) for name, (field, _) in SETTINGS.items()}
         return {**values, "classes": None if self.classes is None else list(self.classes)}
 
     def changed(self, values: Any) -> "Setup":
@@ -60,8 +60,7 @@ class Setup:
         unknown = [name for name in values if name not in SETTINGS]
         if unknown:
             raise ValueError(f"Unknown setting {short_repr(unknown[0])}. Known: {', '.join(SETTINGS)}.")
-        checked = {SETTINGS[name].field: SETTINGS[name].check(value) for name, value in values.items()}
-        return replace(self, **checked)
+        return replace(self, **{SETTINGS[name][0]: SETTINGS[name][1](values[name]) for name in values})
 
     def with_covariances(self, kind: str) -> "Setup":
         """A copy with another covariance type. Covariances are learned: with a width alone, they stay round.
@@ -82,14 +81,6 @@ class Setup:
     def same_experiment(self, other: "Setup") -> bool:
         """Whether both differ at most in seed and speed."""
         return replace(self, seed=other.seed, speed=other.speed) == other
-
-
-@dataclass(frozen=True)
-class Setting:
-    """A setting: its field in `Setup`, and the function that checks a value."""
-
-    field: str
-    check: Callable[[Any], Any]
 
 
 def short_repr(value: Any) -> str:
@@ -159,28 +150,20 @@ def _classes(value: Any) -> tuple[int, ...]:
     return tuple(sorted({whole("A class", 0, 255, label) for label in value}))
 
 
-def _whole(field: str, name: str, least: int, most: int) -> Setting:
-    return Setting(field, partial(whole, name, least, most))
-
-
-def _number(field: str, name: str, least: float, most: float) -> Setting:
-    return Setting(field, partial(number, name, least, most))
-
-
-SETTINGS: dict[str, Setting] = {
-    "data": Setting("data", partial(one_of, "Data", DATA)),
-    "K": _whole("n_neurons", "K (neurons)", 1, MAX_NEURONS),
-    "sigma": _number("width", "σ (width)", 1e-30, 1e30),
-    "lambda": _number("inhibition", "λ (inhibition)", 0.0, 100.0),
-    "eta": _number("learning_rate", "η_μ (learning rate)", 0.0, 1e30),
-    "eta_sigma": _number("width_learning_rate", "η_σ (width learning rate)", 0.0, 1.0),
-    "size": _whole("size", "Patch size", 1, MAX_PATCH_SIZE),
-    "noise": _number("noise", "Pixel noise", 0.0, 10.0),
-    "sample_width": _number("sample_width", "σ_x (sample width)", 1e-30, 1e30),
-    "classes": Setting("classes", optional(_classes)),
-    "seed": _whole("seed", "Seed", 0, np.iinfo(np.uint32).max),
-    "speed": Setting("speed", optional(partial(number, "Speed", 0.1, 1e9))),
-    "covariance_type": Setting("covariance_type", partial(one_of, "Covariance type", TYPES)),
-    "clusters": Setting("clusters", optional(partial(one_of, "Clusters", SHAPES))),
+SETTINGS: dict[str, tuple[str, Callable[[Any], Any]]] = {  # field in `Setup`, function that checks a value
+    "data": ("data", partial(one_of, "Data", DATA)),
+    "K": ("n_neurons", partial(whole, "K (neurons)", 1, MAX_NEURONS)),
+    "sigma": ("width", partial(number, "σ (width)", 1e-30, 1e30)),
+    "lambda": ("inhibition", partial(number, "λ (inhibition)", 0.0, 100.0)),
+    "eta": ("learning_rate", partial(number, "η_μ (learning rate)", 0.0, 1e30)),
+    "eta_sigma": ("width_learning_rate", partial(number, "η_σ (width learning rate)", 0.0, 1.0)),
+    "size": ("size", partial(whole, "Patch size", 1, MAX_PATCH_SIZE)),
+    "noise": ("noise", partial(number, "Pixel noise", 0.0, 10.0)),
+    "sample_width": ("sample_width", partial(number, "σ_x (sample width)", 1e-30, 1e30)),
+    "classes": ("classes", optional(_classes)),
+    "seed": ("seed", partial(whole, "Seed", 0, np.iinfo(np.uint32).max)),
+    "speed": ("speed", optional(partial(number, "Speed", 0.1, 1e9))),
+    "covariance_type": ("covariance_type", partial(one_of, "Covariance type", TYPES)),
+    "clusters": ("clusters", optional(partial(one_of, "Clusters", SHAPES))),
 }
 CHANGEABLE = ("K", "sigma", "lambda", "eta", "eta_sigma", "noise", "sample_width", "speed", "classes")

@@ -13,7 +13,7 @@ export function decode(buffer) {
   if ("learned" in fields) message.learnedCount = fields.learned;
   for (const [name, { dtype, shape, offset }] of Object.entries(arrays)) {
     const count = shape.reduce((product, side) => product * side, 1);
-    message[name] = new ARRAY_OF[dtype](buffer, offset, count);
+    message[name] = new ARRAY_OF[dtype](buffer, HEADER_AT + length + offset, count);
     message.shapes[name] = shape;
   }
   return message;
