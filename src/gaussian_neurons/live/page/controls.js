@@ -8,7 +8,7 @@ const FIELDS = [
   { name: "K", symbol: "K", label: "Neurons", help: "Upper limit of the patterns found.", whole: true },
   { name: "sigma", given: true, symbol: "σ", label: "Width", help: "Reach of a neuron, as a squared length." },
   { name: "lambda", given: true, symbol: "λ", label: "Inhibition", help: "How strongly neurons repel each other.", zero: true },
-  { name: "eta", given: true, symbol: "η", below: "μ", label: "Learning rate", help: "How far a sample moves a center.", zero: true },
+  { name: "eta", given: true, symbol: "η", below: "μ", label: "Rate", help: "How far a sample moves a center.", zero: true },
   { name: "eta_sigma", given: true, symbol: "η", below: "σ", label: "Width rate", help: "0 keeps widths and covariances fixed.", zero: true },
   { name: "noise", data: true, label: "Pixel noise", help: "Of the neighbouring patches.", zero: true, mode: "image", adaptive: true },
   { name: "sample_width", data: true, symbol: "σ", below: "x", label: "Sample width", help: "Width of every sample.", mode: "plane", adaptive: true },
