@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gaussian_neurons.live import messages
+from gaussian_neurons.live import commands as messages
 from gaussian_neurons.live.setup import SETTINGS, Setup, position
 
 

@@ -17,10 +17,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gaussian_neurons.live import frames, messages, scenes
-from gaussian_neurons.live.commands import COMMANDS, REPORTED
+from gaussian_neurons.live import frames, scenes
+from gaussian_neurons.live.commands import COMMANDS, REPORTED, Command, merge
 from gaussian_neurons.live.history import History
-from gaussian_neurons.live.messages import Command
 from gaussian_neurons.live.pace import MAX_ROWS, Pace
 from gaussian_neurons.live.presets import Preset
 from gaussian_neurons.live.setup import Setup
@@ -109,7 +108,7 @@ class Run:
     def submit(self, client: int, command: Command) -> bool:
         """Queue a command. Returns False if too many commands of this client wait."""
         with self._last_lock:
-            if client in self._last and messages.merge(self._last[client], command):
+            if client in self._last and merge(self._last[client], command):
                 return True
             if not self._free[client].acquire(blocking=False):
                 return False

@@ -18,7 +18,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from gaussian_neurons.live import messages
+from gaussian_neurons.live import commands
 from gaussian_neurons.live.guard import Connection, Guard
 from gaussian_neurons.live.presets import presets
 from gaussian_neurons.live.run import Outgoing, Run, model_file
@@ -179,11 +179,11 @@ class Application:
     def _handle(self, text: str | None, number: int, client: Client) -> None:
         if text is None:
             raise ValueError("A message must be text, got bytes.")
-        if len(text) > messages.MAX_LENGTH:
+        if len(text) > commands.MAX_LENGTH:
             raise ValueError(
-                f"A message must have at most {messages.MAX_LENGTH:,} characters, got {len(text):,}."
+                f"A message must have at most {commands.MAX_LENGTH:,} characters, got {len(text):,}."
             )
-        do, arguments = messages.parse(text)
+        do, arguments = commands.parse(text)
         if (do == "hello") == client.greeted:
             raise ValueError("The first message must be hello, and no other.")
         if not self.run.submit(number, (do, arguments)):
@@ -241,7 +241,7 @@ def make_server(application: Application, host: str, token: str | None) -> uvico
         server_header=False,
         http=Connection,
         ws="websockets-sansio",
-        ws_max_size=messages.MAX_LENGTH,
+        ws_max_size=commands.MAX_LENGTH,
         ws_per_message_deflate=False,
         timeout_graceful_shutdown=2,
         backlog=BACKLOG,
