@@ -71,7 +71,7 @@ export class Status {
     write(find("#status-seen span"), samples(frame.seen));
     if (frame.rate !== null) write(find("#status-rate b"), counted(frame.rate)); // null: not measured yet
     this.showAdvice(frame, now);
-    const title = `${find("#status-learned").innerText} · Gaussian Neurons`;
+    const title = `${frame.learnedCount}${this.scene.setup.clusters ? " clusters" : ` of ${frame.ids.length} learned`} · Gaussian Neurons`;
     if (document.title !== title) document.title = title;
     if (changed) this.setState(frame.state);
     find("#failed").hidden = frame.state !== "failed";
