@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from fuzz.shared import check_sentence
 from fuzz.target import target
-from gaussian_neurons.live.messages import MESSAGES, parse
+from gaussian_neurons.live.commands import MESSAGES, parse
 from gaussian_neurons.live.setup import CHANGEABLE, SETTINGS, Setup
 
 SCALARS = st.one_of(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.live.pages import opener, start
+from tests.live.pages import opener, rest, start
 from tests.live.serving import MIXTURE, STRIPES, served
 
 
@@ -59,6 +59,7 @@ def page(shared_page):
     """The page at the start of a trial on stripes."""
     start(shared_page, STRIPES)
     yield shared_page
+    rest(shared_page)
     assert shared_page.problems == []
 
 
@@ -69,4 +70,5 @@ def plane(_shared_plane):
     if _shared_plane.locator("#surface").input_value() != "off":
         _shared_plane.locator("#surface").select_option("off")
     yield _shared_plane
+    rest(_shared_plane)
     assert _shared_plane.problems == []

@@ -1,5 +1,7 @@
 """Pages in a real browser."""
 
+from contextlib import contextmanager
+
 from tests.waiting import wait_for
 
 TIMEOUT = 60_000  # milliseconds
@@ -11,8 +13,11 @@ def opener(browser):
     """A generator of one function that opens pages, which collect console messages and requested URLs."""
     context = browser.new_context(viewport=SIZE, accept_downloads=True)
 
-    def opened(url, wait=True):
+    def opened(url, wait=True, clock=False):
+        """clock: whether the test advances the time of the page, with page.clock."""
         page = context.new_page()
+        if clock:
+            page.clock.install()
         page.problems, page.requested = [], []
         page.on("console", lambda message: page.problems.append(message.text))
         page.on("pageerror", lambda error: page.problems.append(str(error)))
@@ -47,6 +52,11 @@ def start(page, setup, size=SIZE):
         "([g, K]) => gaussianNeurons.scene?.generation > g && gaussianNeurons.frame?.ids.length === K",
         arg=[generation, setup.n_neurons],
     )
+
+
+def rest(page):
+    """Leave the processor to other tests."""
+    page.served.run.submit(0, ("pause", {}))
 
 
 def restart(page, button="#again"):
@@ -101,3 +111,28 @@ def seen(page):
 
 def pictures(page):
     return page.evaluate("[...document.querySelectorAll('.filter canvas')].map(it => it.toDataURL())")
+
+
+@contextmanager
+def recorded(page, name):
+    """A list that gets the calls of a method of canvases: the arguments, then {strokeStyle, globalAlpha}."""
+    page.evaluate(
+        """name => {
+             const canvas = CanvasRenderingContext2D.prototype;
+             const method = canvas[name];
+             window.calls = [];
+             window.stopRecording = () => { canvas[name] = method; return window.calls; };
+             canvas[name] = function (...given) {
+               const { strokeStyle, globalAlpha } = this;
+               const plain = given.map(it => typeof it === 'object' ? null : it);
+               window.calls.push([...plain, { strokeStyle, globalAlpha }]);
+               return method.apply(this, given);
+             };
+           }""",
+        name,
+    )
+    calls = []
+    try:
+        yield calls
+    finally:
+        calls += page.evaluate("stopRecording()")

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 import pytest
 from websockets.exceptions import ConnectionClosed
 
-from gaussian_neurons.live import messages
+from gaussian_neurons.live import commands as messages
 from gaussian_neurons.live import server as serving
 from tests.live.serving import MIXTURE, STRIPES, request, served
 from tests.waiting import PATIENCE, wait_for

@@ -246,7 +246,8 @@ def test_a_mark_may_replace_the_last_one(shared_page):
         """async () => {
              const { Curves } = await import('/page/curves.js');
              const canvas = () => document.createElement('canvas');
-             const curves = new Curves({ learned: canvas(), cost: canvas(), moved: canvas() });
+             const canvases = { learned: canvas(), cost: canvas(), moved: canvas(), scores: canvas() };
+             const curves = new Curves(canvases);
              curves.mark(10, 'μ₅ removed');
              curves.mark(20, '3 points painted');
              curves.mark(20, '6 points painted', true);

@@ -24,6 +24,7 @@ def test_a_typed_number_changes_the_setting_and_the_address(page):
     for name, (field, value) in FIELDS.items():
         enter(page, name, value)
         page.served.until(lambda trial, field=field, value=value: getattr(trial.setup, field) == value)
+    for name, (_, value) in FIELDS.items():
         until(page, "([n, v]) => new URLSearchParams(location.search).get(n) == v", arg=[name, value])
     assert page.evaluate("gaussianNeurons.scene.patch") == [3, 3, 1]
 

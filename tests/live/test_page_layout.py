@@ -73,9 +73,7 @@ def test_all_settings_are_visible_without_scrolling(page):
         drawn(page)
         ((_, _, _, bottom),) = page.evaluate(BOXES, ["[data-field=speed]"])
         assert bottom <= 720
-        until(page, "document.querySelector('.data').dataset.more === ''")
-    resize(page, 1280, 300)
-    until(page, "document.querySelector('.data').dataset.more === 'below'")
+        assert page.evaluate("(it => it.scrollHeight <= it.clientHeight)(document.querySelector('.data'))")
 
 
 def test_texts_do_not_overlap_while_a_phone_waits_for_samples(page):

@@ -4,14 +4,13 @@ import functools
 import http.server
 import re
 import threading
-from pathlib import Path
 
 import pytest
 
 from gaussian_neurons import GaussianNeurons
 from gaussian_neurons.live import guard
 from gaussian_neurons.live.setup import Setup
-from tests.live.pages import PLANE, choose, enter, pause, start, until
+from tests.live.pages import PLANE, choose, enter, pause, recorded, until
 from tests.live.serving import STRIPES, served
 
 pytest.importorskip("playwright.sync_api")
@@ -104,14 +103,16 @@ def test_two_tabs_show_one_run_and_a_link_asks_before_it_restarts_it(page, open_
 def test_a_restarted_server_gets_the_settings_of_an_open_page(open_page):
     with served(STRIPES) as first:
         page = open_page(first.url)
-        page.served = first
-        start(page, Setup("file", 5, 0.8, size=4))
+        choose(page, "preset", "figure2f")
+        until(page, "gaussianNeurons.scene.preset === 'figure2f'")
+        enter(page, "lambda", 0.4)
+        until(page, "location.search.includes('lambda=0.4')")
         title = page.locator("#figure-title").inner_text()
-        until(page, "location.search.includes('sigma=0.8')")
+        assert title.startswith("Figure 2f, changed.")
         port = first.port
     page.locator("#banner").wait_for()
     assert page.evaluate("document.body.dataset.state") == "lost"
-    assert page.locator(".filter").count() == 5
+    assert page.locator(".filter").count() == 16
     choose(page, "preset", "figure4")
     assert page.locator("#gallery").is_visible()  # nothing was chosen
     page.keyboard.press("Escape")
@@ -123,26 +124,9 @@ def test_a_restarted_server_gets_the_settings_of_an_open_page(open_page):
         until(page, "gaussianNeurons.connection === 'open' && gaussianNeurons.frame?.seen > 100")
         until(page, "document.body.dataset.state === 'running'")
         setup = second.query(lambda trial: trial.setup)
-        assert (setup.n_neurons, setup.width) == (5, 0.8)
+        assert (setup.data, setup.classes, setup.inhibition) == ("mnist-sample", (1,), 0.4)
         assert page.locator("#figure-title").inner_text() == title
     assert [text for text in page.problems if "WebSocket" not in text and "ERR_CONNECTION" not in text] == []
-
-
-def test_the_figure_is_named_after_a_server_restart(open_page):
-    with served(STRIPES) as first:
-        page = open_page(first.url)
-        choose(page, "preset", "figure2f")
-        until(page, "gaussianNeurons.scene.preset === 'figure2f'")
-        enter(page, "lambda", 0.4)
-        until(page, "location.search.includes('lambda=0.4')")
-        title = page.locator("#figure-title").inner_text()
-        assert title.startswith("Figure 2f, changed.")
-        port = first.port
-    page.locator("#banner").wait_for()
-    with served(STRIPES, port=port):
-        page.locator("#banner").wait_for(state="hidden")
-        until(page, "gaussianNeurons.connection === 'open' && gaussianNeurons.frame?.seen > 0")
-        assert page.locator("#figure-title").inner_text() == title
 
 
 def test_another_site_in_the_same_browser_has_no_access(open_page, stripes, tmp_path):
@@ -190,7 +174,7 @@ def test_a_token_is_moved_from_the_address_into_a_cookie(open_page):
 def test_model_pictures_and_script_are_saved(page, tmp_path):
     until(page, "gaussianNeurons.frame.seen > 20000")
     found = {}
-    for name in ("model", "png", "svg"):
+    for name in ("model", "png"):
         page.locator("#save summary").click()
         with page.expect_download() as download:
             page.locator(f"#save-{name}").click()
@@ -200,7 +184,6 @@ def test_model_pictures_and_script_are_saved(page, tmp_path):
             page.locator("#save summary").click()
     assert len(GaussianNeurons.load(found["model"]).centers_) == 6
     assert found["png"].read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
-    assert re.search(r"K.*= ?6", found["svg"].read_text())
     page.locator("#save summary").click()
     page.locator("#show-script").click()
     until(page, "document.querySelector('#script').textContent.includes('GaussianNeurons(')")
@@ -215,25 +198,30 @@ def test_a_saved_picture_has_the_order_of_the_page(page):
         page.keyboard.press("+")
     until(page, "document.querySelectorAll('.filter').length === 7")
     page.locator("#save summary").click()
-    with page.expect_download() as download:
-        page.locator("#save-svg").click()
-    numbers = re.findall(r'<text[^>]*data-neuron="(\d+)"', Path(download.value.path()).read_text())
+    with recorded(page, "fillText") as texts, page.expect_download():
+        page.locator("#save-png").click()
     shown = page.evaluate("[...document.querySelectorAll('.filter')].map(it => it.dataset.neuron)")
-    assert numbers == shown == ["1", "7", "3", "4", "5", "6", "8"]
+    assert [str(text) for text, *_ in texts if isinstance(text, int)] == shown == list("1734568")
+    caption = " · ".join(text for text, *_ in texts if not isinstance(text, int))
+    assert caption.startswith("K = 7 · σ = 1 · λ = 0.5 · η_μ = 0.1 · ")
+    assert caption.endswith("file, seed 0")
 
 
 def test_a_saved_picture_of_filters(page):
-    learned, widths = page.evaluate(
-        """async () => {
-             const { filtersSVG } = await import('/page/pictures.js');
-             const { frame, scene } = gaussianNeurons;
-             const states = { learned: [1, 0, 0, 2, 1, 0], outside: [0, 1, 0, 1, 1, 1] };
-             const setup = { ...scene.setup, sigma: 6, eta_sigma: 0.1, noise: 0.2 };
-             const pictures = [[{ ...frame, ...states }, scene], [frame, { ...scene, setup }]];
-             return pictures.map(arguments_ => filtersSVG(...arguments_, 3));
-           }"""
-    )
-    assert re.findall(r'opacity="([\d.]+)"', learned) == ["0.25", "0.25"]  # pushed out, as on the page
-    text = re.sub(r"<[^>]*>", "", widths)
-    assert "σ = 6" in text
+    draw = """async () => {
+                const { filtersPicture } = await import('/page/pictures.js');
+                const { frame, scene } = gaussianNeurons;
+                const states = { learned: [1, 0, 0, 2, 1, 0], outside: [0, 1, 0, 1, 1, 1] };
+                const setup = { ...scene.setup, sigma: 6, eta_sigma: 0.1, noise: 0.2 };
+                filtersPicture({ ...frame, ...states }, { ...scene, setup }, 3);
+              }"""
+    with recorded(page, "drawImage") as drawn:
+        page.evaluate(draw)
+    opacities = [round(call[-1]["globalAlpha"], 2) for call in drawn]
+    assert opacities == [1, 0.25, 1, 1, 1, 0.25]  # pushed out, as on the page
+    with recorded(page, "fillText") as texts:
+        page.evaluate(draw)
+    text = " · ".join(str(one) for one, *_ in texts)
+    assert "σ = 6 at the start" in text
     assert "noise = 0.2" in text
+    assert text.count("σ 1.00") == 6

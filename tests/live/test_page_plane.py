@@ -1,18 +1,16 @@
 """Plane mode: points and axes, the surface of F, marks and labels, and saved pictures."""
 
 from dataclasses import replace
-from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
 from gaussian_neurons.learning.reference_shaped import sample_cost
-from tests.live.pages import PLANE, choose_surface, drawn, pause, start, until
+from tests.live.pages import PLANE, choose_surface, drawn, pause, recorded, start, until
 from tests.live.serving import MIXTURE
 
 pytest.importorskip("playwright.sync_api")
 
-SVG = "{http://www.w3.org/2000/svg}"
 COUNT = f"{PLANE}.layer.count"
 
 
@@ -110,19 +108,19 @@ def test_a_neuron_with_a_covariance_is_hit_inspected_and_saved_as_its_ellipse(pl
     assert [plane.evaluate(find, arg=place.tolist()) for place in (*ends, beside)] == [True, True, False]
     plane.evaluate(f"{PLANE}.pointer.inspect(1)")
     until(plane, "document.querySelector('[data-fact=axes]').textContent === '0.250 × 0.065, 28°'")
-    root = ElementTree.fromstring(plane.evaluate(f"{PLANE}.toSVG()"))
+    with recorded(plane, "ellipse") as ellipses:
+        plane.evaluate(f"{PLANE}.drawn(2)")
     scale = plane.evaluate(f"{PLANE}.view.scale")
-    saved = [(float(it.get("rx")), it.get("transform")) for it in root.iter(f"{SVG}ellipse")]
-    assert len(set(saved)) == 1
-    assert saved[0][0] == pytest.approx(scale * long, abs=0.1)
-    assert saved[0][1].startswith("rotate(-27.6")
+    _, _, drawn, _, turn, *_ = ellipses[0]
+    assert drawn == pytest.approx(scale * long, abs=0.1)
+    assert np.degrees(turn) == pytest.approx(-27.6, abs=0.1)
 
 
 def test_the_shape_of_neurons_is_chosen(plane):
     plane.served.run.submit(0, ("paint", {"points": [[0.5, 0.5], [0.6, 0.6]]}))
     plane.served.until(lambda trial: trial.points()["painted"].sum() == 2)
     assert plane.locator("#inspector-axes").get_attribute("hidden") is not None
-    plane.locator("#covariance-type").select_option("full")
+    plane.locator("#shape").select_option("full")
     until(
         plane, "gaussianNeurons.scene.setup.covariance_type === 'full' && gaussianNeurons.frame?.seen > 300"
     )
@@ -133,8 +131,36 @@ def test_the_shape_of_neurons_is_chosen(plane):
     until(plane, f"{PLANE}.neurons.covariances.some((value, k) => k % 3 === 1 && value !== 0)")
     until(plane, "location.search.includes('covariance_type=full')")
     plane.served.run.submit(0, ("start", {"setup": {"covariance_type": "spherical"}}))
-    until(plane, "document.querySelector('#covariance-type').value === 'spherical'")
+    until(plane, "document.querySelector('#shape').value === 'spherical'")
     until(plane, "!document.querySelector('#sample_width-description').textContent.includes('around')")
+
+
+def test_clusters_of_neurons_that_find_their_own_width(plane):
+    """They have colours, those of any shape links, and a curve shows the score of each number of groups."""
+    for shape in ("compact", "any"):
+        plane.locator("#shape").select_option(shape)
+        until(plane, "it => gaussianNeurons.scene.setup.clusters === it", arg=shape)
+        until(plane, "gaussianNeurons.frame?.seen > 1500")
+        assert not plane.locator("#sigma, #lambda, #eta, #surface, #curve-cost").filter(visible=True).count()
+        pause(plane)
+        drawn(plane)
+        clusters, links, scores, learned = plane.evaluate(
+            "(f => [[...f.clusters], [...f.links], [...f.scores], f.learnedCount])(gaussianNeurons.frame)"
+        )
+        assert plane.locator("#learned-count").inner_text() == str(learned) == str(max(clusters) + 1)
+        assert bool(links) == plane.locator("[data-mark=joined]").is_visible()
+        assert all(
+            clusters[one] == clusters[other] for one, other in zip(links[::2], links[1::2], strict=True)
+        )
+        label = plane.locator("#curve-scores").get_attribute("aria-label")
+        assert label == f"Score: highest for {int(np.argmax(scores)) + 1} groups"
+        with recorded(plane, "ellipse") as ellipses:
+            plane.evaluate(f"{PLANE}.drawn(1)")
+        assert len({call[-1]["strokeStyle"] for call in ellipses}) >= learned > 1
+        plane.locator("#pause").click()
+    plane.locator("#shape").select_option("spherical")
+    until(plane, "gaussianNeurons.scene.setup.clusters === null")
+    plane.locator("#sigma").wait_for()
 
 
 @pytest.mark.parametrize(
@@ -204,7 +230,7 @@ def test_the_legend_lists_the_marks_of_each_surface(plane):
         until(
             plane,
             f"it => [...{PLANE}.legend].map(m => m.dataset.visible === 'true').join() === it.join()",
-            arg=[False, star, x, x, x],  # no points are painted; the next step is shown with x
+            arg=[False, False, star, x, x, x],  # nothing is joined or painted; the next step is shown with x
         )
         assert [plane.locator(f"[data-mark={mark}]").is_visible() for mark in ("star", "x")] == [star, x]
 
@@ -296,11 +322,18 @@ def test_the_colour_bar_covers_no_number(plane):
         assert not (plate["left"] < x < plate["right"] and plate["top"] < y < plate["bottom"])
 
 
-def test_a_saved_picture_has_a_title_and_the_contours_of_the_surface(plane):
+def test_a_saved_picture_has_a_caption_and_the_contours_of_the_surface(plane):
     until(plane, "gaussianNeurons.frame.seen > 200")
+    draw = f"""async () => {{
+                 const {{ planePicture }} = await import('/page/pictures.js');
+                 planePicture({PLANE}, gaussianNeurons.frame, gaussianNeurons.scene);
+               }}"""
     for choice in ("off", "sample", "recent"):
         choose_surface(plane, choice)
-        root = ElementTree.fromstring(plane.evaluate(f"{PLANE}.toSVG()"))
-        assert root.find(f"{SVG}title").text.startswith("8 neurons after ")
-        longest = max(len(it.get("d")) for it in root.iter(f"{SVG}path"))
-        assert (longest > 2000) == (choice != "off")
+        for method in ("fillText", "lineTo"):
+            with recorded(plane, method) as calls:
+                plane.evaluate(draw)
+            if method == "fillText":
+                assert any(str(text).startswith("K = 8 · σ = 0.01") for text, *_ in calls)
+        thin = [call for call in calls if call[-1]["globalAlpha"] == 0.22]  # of a contour, in the light theme
+        assert (len(thin) > 200) == (choice != "off")

@@ -8,12 +8,14 @@ from tests.live.serving import MIXTURE
 
 pytest.importorskip("playwright.sync_api")
 
+SHOWN = "generation => gaussianNeurons.frame?.generation === generation"
 INSPECTED = "n => document.querySelector('[data-fact=number]').textContent === String(n)"
 
 
 def position(plane, number):
     """Pause, and return the position of a neuron on the screen."""
     plane.served.run.submit(0, ("pause", {}))
+    until(plane, SHOWN, arg=plane.served.query(lambda _: plane.served.run.generation))
     until(plane, f"gaussianNeurons.frame?.state === 'paused' && !{PLANE}.neurons.moving")
     until(plane, f"!{PLANE}.view.moving")
     return plane.evaluate(

@@ -4,7 +4,6 @@ import pytest
 
 from tests.live.pages import PLANE, drawn, until
 from tests.live.serving import MIXTURE, served
-from tests.waiting import wait_for
 
 pytest.importorskip("playwright.sync_api")
 
@@ -29,6 +28,11 @@ def shown(page, *parts):
 
 
 def test_the_tour_from_start_to_end_by_keyboard_alone(open_page, fresh):
+    def quickly():
+        """Learn faster than the step asks for."""
+        until(page, "gaussianNeurons.scene.setup.speed >= 400")
+        fresh.run.submit(0, ("set", {"name": "speed", "value": 20_000.0}))
+
     page = open_page(fresh.url)
     page.served = fresh
     page.emulate_media(reduced_motion="reduce")  # the steps wait for the user
@@ -53,9 +57,11 @@ def test_the_tour_from_start_to_end_by_keyboard_alone(open_page, fresh):
     )
     page.keyboard.press("ArrowRight")
     step(page, 6)
+    quickly()
     until(page, "gaussianNeurons.frame.learnedCount >= 3")
     page.keyboard.press("ArrowRight")
     step(page, 7)
+    quickly()
     until(page, "gaussianNeurons.frame.seen > 12000 && gaussianNeurons.frame.outside.includes(1)")
     until(page, "gaussianNeurons.frame.learnedCount >= 6")
     page.keyboard.press("ArrowRight")
@@ -79,14 +85,16 @@ def test_the_tour_from_start_to_end_by_keyboard_alone(open_page, fresh):
 
 
 def test_the_tour_goes_on_by_itself_and_can_be_left(open_page, fresh):
-    page = open_page(fresh.url)
+    page = open_page(fresh.url, clock=True)
     step(page, 1)
+    page.clock.run_for(4000)
+    assert page.evaluate(COUNT) == f"1 of {STEPS}"  # there is time to read
+    page.clock.run_for(4000)
     step(page, 2)
     page.keyboard.press("Escape")
     until(page, f"!({ACTIVE})")
     page.reload()
     until(page, "window.gaussianNeurons?.frame")
-    page.wait_for_timeout(300)
     assert not page.evaluate(ACTIVE)  # it was left
     page.goto(f"{fresh.url}?tour")
     step(page, 1)  # its link
@@ -96,9 +104,8 @@ def test_the_tour_goes_on_by_itself_and_can_be_left(open_page, fresh):
     assert page.problems == []
 
 
-@pytest.mark.parametrize("query", ["?K=5", "?data=one-sample"])
-def test_a_link_to_settings_starts_no_tour(open_page, fresh, query):
-    page = open_page(fresh.url + query)
-    wait_for(lambda: fresh.run.visited)
-    page.wait_for_timeout(500)
-    assert not page.evaluate(ACTIVE)
+def test_a_link_to_settings_starts_no_tour(open_page, fresh):
+    for query in ("?K=5", "?data=one-sample"):
+        page = open_page(fresh.url + query)
+        assert page.evaluate("gaussianNeurons.frame.state") == "paused"
+        assert not page.evaluate(ACTIVE)

@@ -591,3 +591,19 @@ def test_a_pause_is_shown_at_once_also_if_frames_are_slow(stripes, client):
     stripes.query(lambda trial: setattr(stripes.run, "_frame_took", 100.0))
     client.send("pause")  # while learning, the next frame would be due in ten minutes
     client.frame(where=lambda frame: frame["state"] == "paused")
+
+
+def test_settings_of_a_given_width_are_refused_for_an_automatic_one(plane):
+    _, client = plane
+    client.send("start", setup={"clusters": "compact"})
+    scene = client.next("scene", where=lambda scene: scene["setup"]["clusters"] == "compact")
+    assert scene["setup"]["covariance_type"] == "spherical"
+    for name in ("sigma", "lambda", "eta", "eta_sigma"):
+        client.send("set", name=name, value=0.5)
+        assert "another shape" in client.next("notice")["text"]
+    client.send("start", setup={"covariance_type": "full"})
+    setup = client.next("scene", where=lambda scene: scene["setup"]["clusters"] is None)["setup"]
+    assert (setup["covariance_type"], setup["eta_sigma"]) == ("full", 0.1)
+    client.send("undo")
+    client.next("scene", where=lambda scene: scene["setup"]["clusters"] == "compact")
+    assert len(client.frame()["clusters"]) == MIXTURE.n_neurons

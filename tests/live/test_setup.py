@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gaussian_neurons.live import messages
+from gaussian_neurons.live import commands as messages
 from gaussian_neurons.live.setup import SETTINGS, Setup, position
 
 
@@ -111,7 +111,7 @@ def test_every_command_is_parsed():
         ('{"do": "move", "neuron": 1, "to": [1, 1e300]}', "A coordinate must be"),
         ('{"do": "set", "name": "data", "value": 1}', "cannot be changed during a run"),
         ('{"do": "set", "name": [], "value": 1}', "cannot be changed during a run"),
-        ('{"do": "reset", "seed": 3}', "'same' or 'new'"),
+        ('{"do": "reset", "seed": 3}', "one of same, new"),
         ('{"do": "paint", "points": []}', "1 to 200 positions"),
         ('{"do": "noise", "count": 1000000}', "Count must be a whole number from 1 to 2,000"),
         ('{"do": "hello", "link": 7}', "true or false"),

@@ -176,32 +176,39 @@ def test_an_unfinished_request_times_out(stripes, monkeypatch, begun):
     assert request(stripes)[0] == 200
 
 
+@pytest.fixture
+def few(monkeypatch):
+    """A limit of connections that is reached soon."""
+    monkeypatch.setattr(guard, "MAX_CONNECTIONS", 10)
+    return 10
+
+
 @pytest.mark.parametrize(
     "begun", ["", "GET / HTTP/1.1\r\nX: ", "GET /live HTTP/1.1\r\nUpgrade: websocket\r\n"]
 )
-def test_unfinished_requests_lock_nobody_out(begun):
+def test_unfinished_requests_lock_nobody_out(few, begun):
     """The oldest of them gives way, also if all of them go on sending."""
     with served(STRIPES) as one, one.tab() as client, ExitStack() as opened:
-        held = [opened.enter_context(unfinished(one, begun)) for _ in range(400)]
-        for probe in range(30):
-            for raw in held[-guard.MAX_CONNECTIONS :: 10]:
+        held = [opened.enter_context(unfinished(one, begun)) for _ in range(3 * few)]
+        for probe in range(10):
+            for raw in held[-few::3]:
                 with suppress(OSError):  # it may have given way
                     raw.sendall(b"a" if begun else b"G" if probe == 0 else b"E")
             assert request(one)[0] == 200
         assert client.frame(where=lambda frame: frame["seen"] > 0)
         with one.tab() as other:
             assert other.next("welcome")
-        wait_for(lambda: len(one.connections) <= guard.MAX_CONNECTIONS)
+        wait_for(lambda: len(one.connections) <= few)
 
 
-def test_a_request_in_progress_does_not_give_way_to_unfinished_ones():
+def test_a_request_in_progress_does_not_give_way_to_unfinished_ones(few):
     with served(STRIPES) as one, ExitStack() as opened:
         blocked = threading.Event()
         one.run.query(lambda trial: blocked.wait(PATIENCE))
         connection = http.client.HTTPConnection("127.0.0.1", one.port, timeout=PATIENCE)
         connection.request("GET", "/script.py")
         wait_for(lambda: any(other.is_busy for other in one.connections))
-        for _ in range(2 * guard.MAX_CONNECTIONS):
+        for _ in range(2 * few):
             opened.enter_context(unfinished(one, "GET"))
         assert request(one)[0] == 200
         blocked.set()
@@ -209,21 +216,21 @@ def test_a_request_in_progress_does_not_give_way_to_unfinished_ones():
         connection.close()
 
 
-def test_requests_in_progress_lock_nobody_out():
+def test_requests_in_progress_lock_nobody_out(few):
     with served(STRIPES) as one, ExitStack() as opened:
         blocked = threading.Event()
         one.run.query(lambda trial: blocked.wait(PATIENCE))
         complete = f"GET /script.py HTTP/1.1\r\nHost: 127.0.0.1:{one.port}\r\n\r\n"
-        for _ in range(2 * guard.MAX_CONNECTIONS):
+        for _ in range(2 * few):
             opened.enter_context(unfinished(one, complete))
         assert request(one)[0] == 200
         blocked.set()
 
 
-def test_websockets_that_do_not_answer_a_close_lock_nobody_out():
+def test_websockets_that_do_not_answer_a_close_lock_nobody_out(few):
     with served(STRIPES, token="token") as one, ExitStack() as opened:
         host = f"127.0.0.1:{one.port}"
-        for _ in range(2 * guard.MAX_CONNECTIONS):
+        for _ in range(2 * few):
             raw = opened.enter_context(unfinished(one, websocket_request(host)))
             assert b"101" in raw.recv(1000).split(b"\r\n")[0]
         assert request(one)[0] == 401

@@ -418,6 +418,35 @@ def test_the_script_reproduces_filters_with_covariances(kind):
     trial.close()
 
 
+@pytest.mark.parametrize("shape", ["compact", "any"])
+def test_neurons_that_find_their_own_width(shape):
+    """Clusters, joined neurons and scores are the model's, and the script reproduces the trial."""
+    trial = Trial(Setup("mixture", 16).with_automatic_width(shape), mixture(0))
+    assert trial.seen == 1  # such neurons start on samples
+    learn(trial, 4000)
+    arrays, model = trial.arrays(), trial.model
+    assert arrays["clusters"].tolist() == model.neuron_clusters_.tolist()
+    assert arrays["scores"].tolist() == list(model.cluster_counts_.values())
+    assert trial.facts()["learned"] == model.n_clusters_ == 7
+    joined = arrays["clusters"][arrays["links"]]
+    assert (joined[:, 0] == joined[:, 1]).all()
+    in_clusters = int((arrays["clusters"] >= 0).sum())
+    assert len(joined) == (0 if shape == "compact" else in_clusters - 7)  # a tree in each cluster
+    assert trial.preview()["answer"].sum() == pytest.approx(1.0)
+    trial.remove([3])
+    trial.add(2, None)
+    learn(trial, 100)
+    trial.hold(5, (0.5, 0.5))
+    trial.release([5])
+    learn(trial, 10)
+    model = from_script(trial)
+    assert (model.centers_ == trial.model.centers_).all()
+    assert (model.widths_ == trial.model.widths_).all()
+    trial.close()
+    with pytest.raises(ValueError, match="plane only"):
+        Trial(STRIPES.with_automatic_width(shape), stripes())
+
+
 @pytest.mark.parametrize("name", ["mixture", "one-sample"])
 def test_the_script_reproduces_a_trial_in_the_plane(name):
     source = mixture(0) if name == "mixture" else one_sample()

@@ -1,24 +1,152 @@
-"""The commands of a page, each a function of the run and the client, in a table by name."""
+"""Messages of the page: each is checked and bounded, and then executed as a function of the run."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gaussian_neurons.base.json_text import parsed
 from gaussian_neurons.live import scenes
-from gaussian_neurons.live.setup import SETTINGS, Setup, short_repr
+from gaussian_neurons.live.setup import (
+    CHANGEABLE,
+    MAX_NEURONS,
+    SETTINGS,
+    Setup,
+    one_of,
+    optional,
+    position,
+    short_repr,
+    whole,
+)
 from gaussian_neurons.live.sources import LABELS
 
 if TYPE_CHECKING:
     from gaussian_neurons.live.run import Run
 
+MAX_LENGTH = 32 * 1024  # bytes of a message
+MAX_PAINTED = 200  # points in a message
+MAX_NOISE = 2000
+MAX_NUMBER = 1 << 31  # of neurons and generations
 SEEDS = 1 << 32
+OF_GIVEN_WIDTHS = ("sigma", "lambda", "eta", "eta_sigma")  # settings without an automatic width
 # Errors that are shown to the user. All others are bugs and print a traceback.
 REPORTED = (ValueError, OSError, ModuleNotFoundError, FloatingPointError, MemoryError)
 
+Command = tuple[str, dict[str, Any]]  # name, arguments
+Check = Callable[[Any], Any]
 
+COMMANDS: dict[str, Callable[..., None]] = {}  # functions of the run and the client
+MESSAGES: dict[str, dict[str, Check]] = {}  # the checks of their arguments
+
+
+def command(do: str, **checks: Check) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Add a function to the commands, with the checks of its arguments."""
+
+    def added(function: Callable[..., None]) -> Callable[..., None]:
+        COMMANDS[do], MESSAGES[do] = function, checks
+        return function
+
+    return added
+
+
+def parse(text: str) -> Command:
+    """The command in a message, or a ValueError that says what is invalid.
+
+    Examples
+    --------
+    >>> parse('{"do": "reset", "seed": "new"}')
+    ('reset', {'seed': 'new'})
+    """
+    try:
+        message = parsed(text, parse_constant=_reject_constant)
+    except ValueError as error:
+        raise ValueError(f"A message must be JSON: {short_repr(str(error))}.") from None
+    if not isinstance(message, dict):
+        raise ValueError(f"A message must be an object with the key 'do', got {short_repr(message)}.")
+    do = message.pop("do", None)
+    if not isinstance(do, str) or do not in MESSAGES:
+        raise ValueError(f"Unknown command {short_repr(do)}. Known: {', '.join(MESSAGES)}.")
+    parameters = MESSAGES[do]
+    unknown = [name for name in message if name not in parameters]
+    if unknown:
+        known = ", ".join(parameters) or "none"
+        raise ValueError(f"Unknown argument {short_repr(unknown[0])} of {do}. Known: {known}.")
+    return do, {name: check(message.get(name)) for name, check in parameters.items()}
+
+
+def merge(waiting: Command, command: Command) -> bool:
+    """Merge a command into the one that waits before it, if possible.
+
+    Of several moves of a neuron only the last matters. Painted points are collected.
+
+    Examples
+    --------
+    >>> waiting = ("move", {"neuron": 2, "to": (0.1, 0.2)})
+    >>> merge(waiting, ("move", {"neuron": 2, "to": (0.3, 0.4)})), waiting[1]["to"]
+    (True, (0.3, 0.4))
+    >>> merge(waiting, ("release", {}))
+    False
+    """
+    (do_before, before), (do, arguments) = waiting, command
+    if do != do_before or before.get("generation") != arguments.get("generation"):
+        return False
+    if do == "move" and before["neuron"] == arguments["neuron"]:
+        before["to"] = arguments["to"]
+        return True
+    if do == "paint" and len(before["points"]) + len(arguments["points"]) <= MAX_PAINTED:
+        before["points"] += arguments["points"]
+        return True
+    return False
+
+
+def _reject_constant(text: str) -> Any:
+    raise ValueError(f"{text} is not a number")
+
+
+def _whole(name: str, most: int, default: int | None = None) -> Check:
+    return lambda value: whole(name, 1, most, default if value is None else value)
+
+
+def _object(value: Any) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise ValueError(f"Setup must be an object with names and values, got {short_repr(value)}.")
+    return value
+
+
+def _flag(value: Any) -> bool:
+    if value is not None and not isinstance(value, bool):
+        raise ValueError(f"Expected true or false, got {short_repr(value)}.")
+    return bool(value)
+
+
+def _name(value: Any) -> str:
+    if not isinstance(value, str) or len(value) > 100:
+        raise ValueError(f"Expected a name of at most 100 characters, got {short_repr(value)}.")
+    return value
+
+
+def _points(value: Any) -> list[tuple[float, float]]:
+    if not isinstance(value, list) or not 0 < len(value) <= MAX_PAINTED:
+        raise ValueError(f"Points must be a list of 1 to {MAX_PAINTED} positions, got {short_repr(value)}.")
+    return [position(one) for one in value]
+
+
+_NEURON = _whole("Neuron", MAX_NUMBER)
+_GENERATION = optional(_whole("Generation", MAX_NUMBER))  # neuron numbers are valid within one generation
+_CHANGEABLE = partial(one_of, "A setting (others cannot be changed during a run)", CHANGEABLE)
+
+
+@command(
+    "hello",
+    setup=optional(_object),
+    preset=optional(_name),
+    link=_flag,
+    run_name=optional(_name),
+    paused=_flag,
+)
 def hello(
     run: "Run", client: int, setup: Any, preset: str | None, link: bool, run_name: str | None, paused: bool
 ) -> None:
@@ -89,6 +217,7 @@ def disconnect(run: "Run", client: int) -> None:
     release(run, client)
 
 
+@command("start", setup=_object, preset=optional(_name))
 def start(run: "Run", client: int, setup: Any, preset: str | None = None) -> None:
     """Start a new trial. `preset` is its name if several presets have this setup.
 
@@ -102,6 +231,7 @@ def start(run: "Run", client: int, setup: Any, preset: str | None = None) -> Non
     run.start_trial(wanted, action, preset or (run.origin if keeps else None), keep_added=keeps)
 
 
+@command("preset", name=_name)
 def preset(run: "Run", client: int, name: str) -> None:
     """Start a new trial with the settings of a figure and the current seed."""
     if name not in run.presets:
@@ -110,6 +240,7 @@ def preset(run: "Run", client: int, name: str) -> None:
     run.start_trial(replace(chosen.setup, seed=run.trial.setup.seed), chosen.label, name)
 
 
+@command("reset", seed=partial(one_of, "Seed", ("same", "new")))
 def reset(run: "Run", client: int, seed: str) -> None:
     """Restart with the same seed or a new one. Added points are kept."""
     setup = run.trial.setup
@@ -118,21 +249,16 @@ def reset(run: "Run", client: int, seed: str) -> None:
     run.start_trial(setup, "restart" if seed == "same" else f"seed {setup.seed}", run.origin, keep_added=True)
 
 
-def undo(run: "Run", client: int) -> None:
-    """Undo the last action."""
-    run.undo()
-
-
-def redo(run: "Run", client: int) -> None:
-    """Redo the action that was undone last."""
-    run.redo()
-
-
+@command("set", name=_CHANGEABLE, value=lambda value: value)  # `Setup.changed` checks the value
 def change(run: "Run", client: int, name: str, value: Any) -> None:
     """Change a setting during the run."""
     setup = run.trial.setup.changed({name: value})
     if name == "classes" and run.trial.mode == "plane":
         raise ValueError("Points have no classes. Choose images first.")
+    if setup.clusters is not None and name in OF_GIVEN_WIDTHS:
+        raise ValueError(
+            "Neurons that find their own width have no such setting. Choose another shape first."
+        )
     if setup == run.trial.setup and not (name == "K" and len(run.trial.ids) != value):
         return
     if name == "speed":
@@ -145,23 +271,27 @@ def change(run: "Run", client: int, name: str, value: Any) -> None:
         run.pace.restart(time.perf_counter())
 
 
+@command("pause")
 def pause(run: "Run", client: int) -> None:
     """Stop learning."""
     run.running = False
 
 
+@command("resume")
 def resume(run: "Run", client: int) -> None:
     """Continue learning."""
     run.running, run.error = True, ""
     run.pace.restart(time.perf_counter())
 
 
+@command("step")
 def step(run: "Run", client: int) -> None:
     """Learn one sample, then pause."""
     run.running, run.error = False, ""
     run.learn(1)
 
 
+@command("remove", neuron=_NEURON, generation=_GENERATION)
 def remove(run: "Run", client: int, neuron: int) -> None:
     """Remove a neuron."""
     text = f"{scenes.neuron_label(neuron)} removed"
@@ -170,6 +300,7 @@ def remove(run: "Run", client: int, neuron: int) -> None:
     run.act(f"remove {neuron}", text, lambda: run.trial.remove([neuron]))
 
 
+@command("add", count=_whole("Count", MAX_NEURONS, 1), at=optional(position), generation=_GENERATION)
 def add(run: "Run", client: int, count: int, at: tuple[float, float] | None) -> None:
     """Add neurons at random centers, or one at a given center."""
     if at is not None:
@@ -180,6 +311,7 @@ def add(run: "Run", client: int, count: int, at: tuple[float, float] | None) -> 
     run.act(f"add {newest}", text, lambda: run.trial.add(count, at))
 
 
+@command("move", neuron=_NEURON, to=position, generation=_GENERATION)
 def move(run: "Run", client: int, neuron: int, to: tuple[float, float]) -> None:
     """Move a neuron and hold it there."""
     if neuron not in run.trial.ids:  # another client removed it; the next frame shows that
@@ -192,52 +324,49 @@ def move(run: "Run", client: int, neuron: int, to: tuple[float, float]) -> None:
     run.held_by.setdefault(client, set()).add(neuron)
 
 
+@command("release")
 def release(run: "Run", client: int) -> None:
     """Release all neurons that the client holds."""
     run.trial.release(sorted(run.held_by.pop(client, ())))
 
 
+@command("paint", points=_points, generation=_GENERATION)
 def paint(run: "Run", client: int, points: list[tuple[float, float]]) -> None:
     """Add points."""
     scenes.require_near(run.trial, points)
     run.act("paint", "points painted", lambda: run.trial.paint(np.array(points)))
 
 
+@command("noise", count=_whole("Count", MAX_NOISE, 200))
 def noise(run: "Run", client: int, count: int) -> None:
     """Add points that are uniform in the domain."""
     run.act("noise", "noise added", lambda: run.trial.add_noise(count))
 
 
+@command("unpaint")
 def unpaint(run: "Run", client: int) -> None:
     """Remove all added points."""
     run.act("unpaint", "painted points removed", run.trial.unpaint)
     run.send_points()
 
 
+@command("inspect", neuron=_NEURON, generation=_GENERATION)
 def inspect(run: "Run", client: int, neuron: int) -> None:
     """Send the samples with the strongest responses of a neuron."""
     if neuron in run.trial.ids:  # otherwise it was removed; the next frame shows that
         run.send_arrays(client, run.trial.strongest(neuron), kind="inspect", neuron=neuron)
 
 
-COMMANDS: dict[str, Callable[..., None]] = {
-    "hello": hello,
-    "disconnect": disconnect,
-    "start": start,
-    "preset": preset,
-    "reset": reset,
-    "undo": undo,
-    "redo": redo,
-    "set": change,
-    "pause": pause,
-    "resume": resume,
-    "step": step,
-    "remove": remove,
-    "add": add,
-    "move": move,
-    "release": release,
-    "paint": paint,
-    "noise": noise,
-    "unpaint": unpaint,
-    "inspect": inspect,
-}
+@command("undo")
+def undo(run: "Run", client: int) -> None:
+    """Undo the last action."""
+    run.undo()
+
+
+@command("redo")
+def redo(run: "Run", client: int) -> None:
+    """Redo the action that was undone last."""
+    run.redo()
+
+
+COMMANDS["disconnect"] = disconnect  # not a message

@@ -16,27 +16,15 @@ LOWEST, RANGE = -0.5, 2.0  # the 256 levels of a pixel span [-0.5, 1.5]
 
 
 def encoded(facts: Mapping[str, Any], arrays: Mapping[str, Array]) -> bytes:
-    """The bytes of a message: header length, header with facts and array offsets, arrays."""
-    end, offsets = 0, {}
+    """The bytes of a message: header length, header with facts and places of the arrays after it, arrays."""
+    end, layout, parts = 0, {}, []
     for name, array in arrays.items():
-        offsets[name] = end
+        layout[name] = {"dtype": DTYPES[array.dtype], "shape": list(array.shape), "offset": end}
         end += _aligned(array.nbytes)
-    size = 0
-    while True:  # the header contains offsets that depend on its own length
-        layout = {
-            name: {"dtype": DTYPES[array.dtype], "shape": list(array.shape), "offset": size + offsets[name]}
-            for name, array in arrays.items()
-        }
-        header = json.dumps({**facts, "arrays": layout}, allow_nan=False).encode()
-        needed = _aligned(4 + len(header))
-        if needed <= size:
-            break
-        size = needed
-    parts = [struct.pack("<I", size - 4), header.ljust(size - 4)]
-    parts += [
-        np.ascontiguousarray(one).tobytes().ljust(_aligned(one.nbytes), b"\0") for one in arrays.values()
-    ]
-    return b"".join(parts)
+        parts.append(np.ascontiguousarray(array).tobytes().ljust(_aligned(array.nbytes), b"\0"))
+    header = json.dumps({**facts, "arrays": layout}, allow_nan=False).encode()
+    size = _aligned(4 + len(header)) - 4
+    return b"".join([struct.pack("<I", size), header.ljust(size), *parts])
 
 
 def decoded(message: bytes) -> tuple[dict[str, Any], dict[str, Array]]:
@@ -46,7 +34,7 @@ def decoded(message: bytes) -> tuple[dict[str, Any], dict[str, Array]]:
     arrays = {}
     for name, about in facts.pop("arrays").items():
         count = int(np.prod(about["shape"], dtype=np.int64))
-        flat = np.frombuffer(message, np.dtype(about["dtype"]), count, about["offset"])
+        flat = np.frombuffer(message, np.dtype(about["dtype"]), count, 4 + length + about["offset"])
         arrays[name] = flat.reshape(about["shape"])
     return facts, arrays
 

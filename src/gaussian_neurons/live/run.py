@@ -17,17 +17,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gaussian_neurons.live import frames, messages, scenes
-from gaussian_neurons.live.commands import COMMANDS, REPORTED
+from gaussian_neurons.live import frames, scenes
+from gaussian_neurons.live.commands import COMMANDS, REPORTED, Command, merge
 from gaussian_neurons.live.history import History
-from gaussian_neurons.live.messages import Command
 from gaussian_neurons.live.pace import MAX_ROWS, Pace
 from gaussian_neurons.live.presets import Preset
 from gaussian_neurons.live.setup import Setup
 from gaussian_neurons.live.sources import Images, Sources, default_setup
 from gaussian_neurons.live.trial import Trial
 
-FRAME_INTERVAL = 0.05  # seconds
+FRAME_INTERVAL = {"image": 0.2, "plane": 0.05}  # seconds between two frames while samples are learned ...
+SHORT_INTERVAL = 0.05  # ... and after a command: drawing a frame costs the browser more than sending it
 LEARNING_SHARE = 6  # times the duration of a frame that is left for learning after it
 HELD_ROWS = 200  # samples between two placements of a held neuron
 MAX_WAITING = 32  # commands of a client
@@ -88,6 +88,7 @@ class Run:
         self._last: dict[int, Command] = {}  # client → its last command, while that waits
         self._last_lock = threading.Lock()
         self._changed, self._sent_points, self._stopping = True, self.trial.n_points, False
+        self._commanded = False  # whether a command was executed since the last frame
         self._advanced_at, self._frame_at = 0.0, 0.0  # times of the last learning and the last frame
         self._frame_took = 0.0  # seconds
         self._thread = threading.Thread(target=self._work, name="learning", daemon=True)
@@ -107,7 +108,7 @@ class Run:
     def submit(self, client: int, command: Command) -> bool:
         """Queue a command. Returns False if too many commands of this client wait."""
         with self._last_lock:
-            if client in self._last and messages.merge(self._last[client], command):
+            if client in self._last and merge(self._last[client], command):
                 return True
             if not self._free[client].acquire(blocking=False):
                 return False
@@ -182,8 +183,10 @@ class Run:
 
     def _frame_due(self) -> float:
         """The time of the next frame. Slow frames are sent less often, to leave most time for learning."""
-        rest = LEARNING_SHARE * self._frame_took if self.learning else 0.0
-        return self._frame_at + max(FRAME_INTERVAL - self._frame_took, rest)
+        if not self.learning:
+            return self._frame_at + SHORT_INTERVAL
+        interval = SHORT_INTERVAL if self._commanded else FRAME_INTERVAL[self.trial.mode]
+        return self._frame_at + max(interval, LEARNING_SHARE * self._frame_took)
 
     def _advance(self) -> None:
         """Learn samples and send a frame, as far as they are due."""
@@ -223,7 +226,7 @@ class Run:
                 self._free[client].release()
         if arguments.pop("generation", None) not in (None, self.generation):
             return  # it concerns neurons of an earlier trial
-        self._changed = True
+        self._changed = self._commanded = True
         try:
             COMMANDS[do](self, client, **arguments)
         except REPORTED as error:
@@ -324,7 +327,9 @@ class Run:
         if "data" in values and (from_defaults or checked.data != base.data):
             defaults = default_setup(checked.data, self.sources.load(checked.data, checked.seed))
             base = defaults if from_defaults else replace(defaults, seed=base.seed)
-        if "covariance_type" in values and "eta_sigma" not in values:
+        if checked.clusters is not None:
+            base = base.with_automatic_width(checked.clusters)
+        elif "covariance_type" in values and "eta_sigma" not in values:
             base = base.with_covariances(checked.covariance_type)
         return base.changed(values)
 
@@ -335,7 +340,7 @@ class Run:
     # ---- outgoing messages ------------------------------------------------------------------------
 
     def _send_frame(self) -> None:
-        self._changed = False
+        self._changed = self._commanded = False
         if self.trial.n_points > self._sent_points:
             self._send_points_from(self._sent_points, None)
             self._sent_points = self.trial.n_points

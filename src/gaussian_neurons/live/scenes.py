@@ -21,6 +21,7 @@ SYMBOLS = {
     "sample_width": "σ_x",
     "size": "patch size",
     "covariance_type": "shape",
+    "clusters": "clusters",
 }
 
 
@@ -36,28 +37,25 @@ def welcome(sources: Sources, presets: dict[str, Preset]) -> dict[str, Any]:
 def scene(trial: Trial, preset: Preset | None) -> dict[str, Any]:
     """The trial without its neurons."""
     setup, source = trial.setup, trial.source
+    about: dict[str, Any]
+    if isinstance(source, Images):
+        names = None if source.labels is None else enumerate(source.names)
+        classes = names and [{"value": value, "name": name} for value, name in names]
+        note = None if preset is None else preset.note
+        about = {"patch": list(source.patch(setup)), "classes": classes, "note": note}
+    else:
+        about = {"domain": [*source.low, *source.high], "axes": source.axes, "note": source.note}
     return {
         "mode": trial.mode,
         "setup": setup.as_json(),
         "preset": None if preset is None else preset.name,
         "changed": preset is not None and (trial.journal.has_edits or not preset.is_of(setup)),
-        "note": _note(source, preset),
         "suggestion": _suggestion(trial),
         "data": source.text,
         "ranges": ranges(setup, trial),
-        "patch": list(source.patch(setup)) if isinstance(source, Images) else None,
-        "classes": _classes(source) if isinstance(source, Images) else None,
-        "domain": [*source.low, *source.high] if isinstance(source, Points) else None,
-        "axes": source.axes if isinstance(source, Points) else None,
-        "points": len(source.points) if isinstance(source, Points) else None,
-        "painted": source.added if isinstance(source, Points) else None,
+        "painted": 0 if isinstance(source, Images) else source.added,
+        **about,
     }
-
-
-def _note(source: Images | Points, preset: Preset | None) -> str | None:
-    if isinstance(source, Points):
-        return source.note
-    return None if preset is None else preset.note
 
 
 def _suggestion(trial: Trial) -> dict[str, float] | None:
@@ -66,12 +64,6 @@ def _suggestion(trial: Trial) -> dict[str, float] | None:
         return None
     width = equivalent_width(trial.model.n_features_in_, LESS_INHIBITION)
     return {"sigma": float(f"{width:.2g}"), "lambda": LESS_INHIBITION}
-
-
-def _classes(source: Images) -> list[dict[str, Any]] | None:
-    if source.labels is None:
-        return None
-    return [{"value": value, "name": name} for value, name in enumerate(source.names)]
 
 
 def ranges(setup: Setup, trial: Trial) -> dict[str, list[float]]:
@@ -107,7 +99,7 @@ def neuron_label(neuron: int) -> str:
 
 def describe_change(name: str, setup: Setup) -> str:
     """The text of a mark for a changed setting."""
-    value = getattr(setup, SETTINGS[name].field)
+    value = getattr(setup, SETTINGS[name][0])
     if name == "classes":
         return "all classes" if value is None else f"only {', '.join(map(str, value))}"
     text = f"{value:.4g}" if isinstance(value, float) else value

@@ -1,9 +1,9 @@
 """A trial as a Python script that learns the same: its setup, and the changes during the run."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gaussian_neurons.live.setup import Setup
 from gaussian_neurons.live.sources import Images, Points, Source
@@ -93,11 +93,22 @@ def move_line(index: int, center: tuple[float, float]) -> str:
     return f"model.move_neurons([{index}], centers=[{list(center)}])"
 
 
-def start_centers(setup: Setup, source: Source) -> NDArray[np.float64] | None:
-    """The start centers of the source, (K, 2), None if they are random."""
-    if isinstance(source, Points) and source.start is not None and len(source.start) == setup.n_neurons:
-        return np.asarray(source.start)
-    return None
+def model_parameters(setup: Setup, source: Source) -> dict[str, Any]:
+    """The parameters of the model, plain values that a script can contain."""
+    domain = (0.0, 1.0) if isinstance(source, Images) else (source.low.tolist(), source.high.tolist())
+    common = {"n_neurons": setup.n_neurons, "domain": domain, "random_state": setup.seed}
+    if setup.clusters is not None:
+        return {**common, "shape": setup.clusters}
+    start = source.start if isinstance(source, Points) else None
+    return {
+        **common,
+        "covariance_type": setup.covariance_type,
+        "width": setup.width,
+        "inhibition": setup.inhibition,
+        "learning_rate": setup.learning_rate,
+        "width_learning_rate": setup.width_learning_rate,
+        "init": "uniform" if start is None or len(start) != setup.n_neurons else start.tolist(),
+    }
 
 
 def precision(source: Source) -> type:
@@ -111,15 +122,8 @@ def _head(setup: Setup, source: Source) -> list[str]:
         *(source.added_code if isinstance(source, Points) else ()),
         stream_line(setup, source, 0),
         "model = GaussianNeurons(",
-        f"    {setup.n_neurons},",
-        f"    covariance_type={setup.covariance_type!r},",
-        f"    width={setup.width!r},",
-        f"    inhibition={setup.inhibition!r},",
-        f"    learning_rate={setup.learning_rate!r},",
-        f"    width_learning_rate={setup.width_learning_rate!r},",
-        *_start_lines(setup, source),
-        f"    random_state={setup.seed},",
-        f").place_neurons(stream.n_features, np.{precision(source).__name__})",
+        *(f"    {name}={value!r}," for name, value in model_parameters(setup, source).items()),
+        ")" if setup.clusters else f").place_neurons(stream.n_features, np.{precision(source).__name__})",
     ]
 
 
@@ -137,13 +141,6 @@ def _imports(source: Source, body: Sequence[str]) -> list[str]:
     }
     lines = [f"from {module} import {', '.join(sorted(names[module]))}" for module in sorted(names)]
     return ["import numpy as np", "", *lines]
-
-
-def _start_lines(setup: Setup, source: Source) -> list[str]:
-    start = start_centers(setup, source)
-    init = '"uniform"' if start is None else f"np.array({start.tolist()})"
-    domain = (0.0, 1.0) if isinstance(source, Images) else (source.low.tolist(), source.high.tolist())
-    return [f"    init={init},", f"    domain={domain},"]
 
 
 def _replaces(line: str, last: str) -> bool:

@@ -18,7 +18,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from gaussian_neurons.live import messages
+from gaussian_neurons.live import commands
 from gaussian_neurons.live.guard import Connection, Guard
 from gaussian_neurons.live.presets import presets
 from gaussian_neurons.live.run import Outgoing, Run, model_file
@@ -35,6 +35,7 @@ SEND_BUFFER = 256 * 1024  # bytes, half a second of frames: older frames are of 
 BACKLOG = 32  # connections that may wait to be accepted; more could exhaust the file descriptors
 PORT = 8765
 PORT_TRIES = 20  # ports that are tried if none is given
+PAGE = files("gaussian_neurons.live.page")
 MEDIA_TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript", "png": "image/png"}
 
 
@@ -116,13 +117,10 @@ class Application:
 
     async def _file(self, request: Request) -> Response:
         name = request.path_params.get("name", "index.html")
-        found = {file.name: file for file in files("gaussian_neurons.live.page").iterdir() if file.is_file()}
-        media_type = MEDIA_TYPES.get(name.rpartition(".")[2])
-        if name not in found or media_type is None:
+        file, media_type = PAGE / name, MEDIA_TYPES.get(name.rpartition(".")[2])  # a name contains no slash
+        if media_type is None or not file.is_file():
             return PlainTextResponse("Not found.\n", 404)
-        return Response(
-            found[name].read_bytes(), media_type=media_type, headers={"cache-control": "no-cache"}
-        )
+        return Response(file.read_bytes(), media_type=media_type, headers={"cache-control": "no-cache"})
 
     async def _model(self, request: Request) -> Response:
         try:
@@ -181,11 +179,11 @@ class Application:
     def _handle(self, text: str | None, number: int, client: Client) -> None:
         if text is None:
             raise ValueError("A message must be text, got bytes.")
-        if len(text) > messages.MAX_LENGTH:
+        if len(text) > commands.MAX_LENGTH:
             raise ValueError(
-                f"A message must have at most {messages.MAX_LENGTH:,} characters, got {len(text):,}."
+                f"A message must have at most {commands.MAX_LENGTH:,} characters, got {len(text):,}."
             )
-        do, arguments = messages.parse(text)
+        do, arguments = commands.parse(text)
         if (do == "hello") == client.greeted:
             raise ValueError("The first message must be hello, and no other.")
         if not self.run.submit(number, (do, arguments)):
@@ -227,6 +225,7 @@ def listen(host: str, port: int | None) -> socket.socket:
                 ) from None
         else:
             bound.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
+            bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # asyncio does not, for this socket
             if hasattr(socket, "TCP_USER_TIMEOUT"):  # closes connections that never read
                 bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(1000 * SEND_TIMEOUT))
             return bound
@@ -242,7 +241,7 @@ def make_server(application: Application, host: str, token: str | None) -> uvico
         server_header=False,
         http=Connection,
         ws="websockets-sansio",
-        ws_max_size=messages.MAX_LENGTH,
+        ws_max_size=commands.MAX_LENGTH,
         ws_per_message_deflate=False,
         timeout_graceful_shutdown=2,
         backlog=BACKLOG,

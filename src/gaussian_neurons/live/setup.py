@@ -1,6 +1,6 @@
 """The settings of a run, checked and bounded, with their names in links and messages."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral, Real
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gaussian_neurons.base.covariances import TYPES
+from gaussian_neurons.clustering.tree import SHAPES
 
 DATA = ("mnist-sample", "mnist", "cifar10", "photographs", "mixture", "one-sample", "file")
 MAX_NEURONS = 400
@@ -36,10 +37,11 @@ class Setup:
     seed: int = 0
     speed: float | None = None  # samples per second, None: no limit
     covariance_type: str = "spherical"  # what a neuron has, one of base.covariances.TYPES
+    clusters: str | None = None  # with an automatic width: what a cluster is, one of clustering.tree.SHAPES
 
     def as_json(self) -> dict[str, Any]:
         """The settings by their names in links and messages."""
-        values = {name: getattr(self, setting.field) for name, setting in SETTINGS.items()}
+        values = {name: getattr(self, field) for name, (field, _) in SETTINGS.items()}
         return {**values, "classes": None if self.classes is None else list(self.classes)}
 
     def changed(self, values: Any) -> "Setup":
@@ -58,8 +60,7 @@ class Setup:
         unknown = [name for name in values if name not in SETTINGS]
         if unknown:
             raise ValueError(f"Unknown setting {short_repr(unknown[0])}. Known: {', '.join(SETTINGS)}.")
-        checked = {SETTINGS[name].field: SETTINGS[name].check(value) for name, value in values.items()}
-        return replace(self, **checked)
+        return replace(self, **{SETTINGS[name][0]: SETTINGS[name][1](values[name]) for name in values})
 
     def with_covariances(self, kind: str) -> "Setup":
         """A copy with another covariance type. Covariances are learned: with a width alone, they stay round.
@@ -69,22 +70,17 @@ class Setup:
         >>> Setup().with_covariances("full").width_learning_rate
         0.1
         """
-        changed = self.changed({"covariance_type": kind})
-        if kind == "spherical" or self.width_learning_rate > 0:
-            return changed
-        return replace(changed, width_learning_rate=WIDTH_RATE)
+        rate = self.width_learning_rate or (0.0 if kind == "spherical" else WIDTH_RATE)
+        return replace(self.changed({"covariance_type": kind}), width_learning_rate=rate, clusters=None)
+
+    def with_automatic_width(self, clusters: str) -> "Setup":
+        """A copy whose neurons share the samples, and find their own widths."""
+        rounded = replace(self, covariance_type="spherical", width_learning_rate=0.0)
+        return rounded.changed({"clusters": clusters})
 
     def same_experiment(self, other: "Setup") -> bool:
         """Whether both differ at most in seed and speed."""
         return replace(self, seed=other.seed, speed=other.speed) == other
-
-
-@dataclass(frozen=True)
-class Setting:
-    """A setting: its field in `Setup`, and the function that checks a value."""
-
-    field: str
-    check: Callable[[Any], Any]
 
 
 def short_repr(value: Any) -> str:
@@ -133,21 +129,19 @@ def position(value: Any) -> tuple[float, float]:
     return x, y
 
 
-def _data(value: Any) -> str:
-    if not isinstance(value, str) or value not in DATA:
-        raise ValueError(f"Data must be one of {', '.join(DATA)}, got {short_repr(value)}.")
+def one_of(name: str, known: Sequence[str], value: Any) -> str:
+    """Check a name."""
+    if not isinstance(value, str) or value not in known:
+        raise ValueError(f"{name} must be one of {', '.join(known)}, got {short_repr(value)}.")
     return value
 
 
-def _covariance_type(value: Any) -> str:
-    if not isinstance(value, str) or value not in TYPES:
-        raise ValueError(f"Covariance type must be one of {', '.join(TYPES)}, got {short_repr(value)}.")
-    return value
+def optional(check: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """The check of a value that may be null."""
+    return lambda value: None if value is None else check(value)
 
 
-def _classes(value: Any) -> tuple[int, ...] | None:
-    if value is None:
-        return None
+def _classes(value: Any) -> tuple[int, ...]:
     if not isinstance(value, list) or not 0 < len(value) <= MAX_CLASSES:
         raise ValueError(
             f"Classes must be a list of 1 to {MAX_CLASSES} labels, or null for all classes, "
@@ -156,31 +150,20 @@ def _classes(value: Any) -> tuple[int, ...] | None:
     return tuple(sorted({whole("A class", 0, 255, label) for label in value}))
 
 
-def _speed(value: Any) -> float | None:
-    return None if value is None else number("Speed", 0.1, 1e9, value)
-
-
-def _whole(field: str, name: str, least: int, most: int) -> Setting:
-    return Setting(field, partial(whole, name, least, most))
-
-
-def _number(field: str, name: str, least: float, most: float) -> Setting:
-    return Setting(field, partial(number, name, least, most))
-
-
-SETTINGS: dict[str, Setting] = {
-    "data": Setting("data", _data),
-    "K": _whole("n_neurons", "K (neurons)", 1, MAX_NEURONS),
-    "sigma": _number("width", "σ (width)", 1e-30, 1e30),
-    "lambda": _number("inhibition", "λ (inhibition)", 0.0, 100.0),
-    "eta": _number("learning_rate", "η_μ (learning rate)", 0.0, 1e30),
-    "eta_sigma": _number("width_learning_rate", "η_σ (width learning rate)", 0.0, 1.0),
-    "size": _whole("size", "Patch size", 1, MAX_PATCH_SIZE),
-    "noise": _number("noise", "Pixel noise", 0.0, 10.0),
-    "sample_width": _number("sample_width", "σ_x (sample width)", 1e-30, 1e30),
-    "classes": Setting("classes", _classes),
-    "seed": _whole("seed", "Seed", 0, np.iinfo(np.uint32).max),
-    "speed": Setting("speed", _speed),
-    "covariance_type": Setting("covariance_type", _covariance_type),
+SETTINGS: dict[str, tuple[str, Callable[[Any], Any]]] = {  # field in `Setup`, function that checks a value
+    "data": ("data", partial(one_of, "Data", DATA)),
+    "K": ("n_neurons", partial(whole, "K (neurons)", 1, MAX_NEURONS)),
+    "sigma": ("width", partial(number, "σ (width)", 1e-30, 1e30)),
+    "lambda": ("inhibition", partial(number, "λ (inhibition)", 0.0, 100.0)),
+    "eta": ("learning_rate", partial(number, "η_μ (learning rate)", 0.0, 1e30)),
+    "eta_sigma": ("width_learning_rate", partial(number, "η_σ (width learning rate)", 0.0, 1.0)),
+    "size": ("size", partial(whole, "Patch size", 1, MAX_PATCH_SIZE)),
+    "noise": ("noise", partial(number, "Pixel noise", 0.0, 10.0)),
+    "sample_width": ("sample_width", partial(number, "σ_x (sample width)", 1e-30, 1e30)),
+    "classes": ("classes", optional(_classes)),
+    "seed": ("seed", partial(whole, "Seed", 0, np.iinfo(np.uint32).max)),
+    "speed": ("speed", optional(partial(number, "Speed", 0.1, 1e9))),
+    "covariance_type": ("covariance_type", partial(one_of, "Covariance type", TYPES)),
+    "clusters": ("clusters", optional(partial(one_of, "Clusters", SHAPES))),
 }
 CHANGEABLE = ("K", "sigma", "lambda", "eta", "eta_sigma", "noise", "sample_width", "speed", "classes")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from gaussian_neurons import GaussianNeurons
 from gaussian_neurons.base.covariances import as_type, mean_widths
 from gaussian_neurons.clustering.diagnosis import SHARE
-from gaussian_neurons.learning import reference_shaped
+from gaussian_neurons.learning import reference_shaped, reference_shares
 from gaussian_neurons.learning.reference import center_step
 from gaussian_neurons.learning.responses import responses
 from gaussian_neurons.live import script
@@ -65,23 +65,13 @@ class Trial:
         self.setup, self.source = setup, source
         self._are_images = isinstance(source, Images)
         self._domain: Any = (0.0, 1.0) if isinstance(source, Images) else (source.low, source.high)
-        init = script.start_centers(setup, source)
-        self.model = GaussianNeurons(
-            setup.n_neurons,
-            covariance_type=setup.covariance_type,
-            width=setup.width,
-            inhibition=setup.inhibition,
-            learning_rate=setup.learning_rate,
-            width_learning_rate=setup.width_learning_rate,
-            init="uniform" if init is None else init,
-            domain=self._domain,
-            random_state=setup.seed,
-        )
+        self.model = GaussianNeurons(**script.model_parameters(setup, source))
         self.sample = 0  # number of the next sample in the stream
         self._stream = source.stream(setup)
         dimensions = self._stream.n_features or 0
         self._require_room(setup.n_neurons, dimensions)
-        self.model.place_neurons(dimensions, script.precision(source))
+        if not self.shares:
+            self.model.place_neurons(dimensions, script.precision(source))
         self._feed: Feed | None = None  # made when it is needed
         self.ids = list(range(1, setup.n_neurons + 1))  # number of each neuron, (K,)
         self.last_id = setup.n_neurons
@@ -90,6 +80,10 @@ class Trial:
         self.newest = np.zeros((0, dimensions))  # samples
         self._removed = RemovedPatterns(self._are_images)
         self.journal = script.Journal(setup, source)
+        self._tree: tuple[Any, dict[str, Array]] = (None, {})  # the diagnosis of a look, and its clusters
+        if self.shares:
+            self._require_plane()
+            self.learn(1)  # such neurons start on samples
 
     def __copy__(self) -> "Trial":
         """The trial as it is now. Both can learn on, independently of each other."""
@@ -116,6 +110,11 @@ class Trial:
     def seen(self) -> int:
         """Samples learned."""
         return self.model.n_samples_seen_
+
+    @property
+    def shares(self) -> bool:
+        """Whether neurons share samples and find their own widths."""
+        return self.setup.clusters is not None
 
     @property
     def mode(self) -> str:
@@ -173,14 +172,15 @@ class Trial:
         self._require_room(len(self.ids) + count, self.model.n_features_in_)
         if at is not None:
             self._require_plane()
+        width = None if self.shares else self.setup.width
         centers = f"{count}" if at is None else f"centers=[{list(at)}]"
         if at is None:
-            self.model.add_neurons(count, width=self.setup.width)
+            self.model.add_neurons(count, width=width)
         else:
-            self.model.add_neurons(centers=[list(at)], width=self.setup.width)
+            self.model.add_neurons(centers=[list(at)], width=width)
         self.ids = [*self.ids, *range(self.last_id + 1, self.last_id + count + 1)]
         self.last_id += count
-        self.journal.record(self.seen, f"model.add_neurons({centers}, width={self.setup.width!r})")
+        self.journal.record(self.seen, f"model.add_neurons({centers}, width={width!r})")
 
     def hold(self, neuron: int, center: tuple[float, float]) -> None:
         """Move a neuron and keep it there until it is released."""
@@ -298,6 +298,8 @@ class Trial:
     @property
     def learned(self) -> NDArray[np.bool_]:
         """Which neurons have learned, (K,): none before there are enough samples to decide."""
+        if self.shares:
+            return self.model.neuron_clusters_ >= 0
         learned = self.model.learned_
         return learned if self.seen >= MIN_SAMPLES * len(learned) else np.zeros_like(learned)
 
@@ -309,11 +311,11 @@ class Trial:
     def facts(self) -> dict[str, Any]:
         """Numbers about the current state."""
         recent = self.model.recent_samples_
-        cost = self.model.cost(recent) / len(recent) if len(recent) else None
+        cost = None if self.shares or not len(recent) else self.model.cost(recent) / len(recent)
         moved = np.linalg.norm(self.model.centers_ - self.model.initial_centers_, axis=1).mean()
         return {
             "seen": self.seen,
-            "learned": int(self.learned.sum()),
+            "learned": self.model.n_clusters_ if self.shares else int(self.learned.sum()),
             "cost": cost if cost is not None and np.isfinite(cost) else None,
             "moved": float(moved) if np.isfinite(moved) else None,
         }
@@ -330,6 +332,7 @@ class Trial:
             "centers": shown(centers),
             "widths": mean_widths(self.model.widths_).astype(np.float32),
             **({} if self._are_images else {"covariances": self._covariances}),
+            **(self._clusters if self.shares else {}),
             "learned": np.where(twin, 2, learned).astype(np.uint8),
             "outside": outside.astype(np.uint8),
             "distance": _finite(found.domain_distance),
@@ -344,9 +347,29 @@ class Trial:
         """The covariances in the plane, (K, 3): variance of x, covariance, variance of y."""
         return as_type(self.model.widths_, "full", 2)[:, [0, 0, 1], [0, 1, 1]].astype(np.float64)
 
+    @property
+    def _clusters(self) -> dict[str, Array]:
+        """The cluster of each neuron, pairs of joined neurons, and the score of each number of groups.
+
+        Neurons are joined one by one if clusters have any shape; compact clusters merge as a whole.
+        """
+        if self._tree[0] is not self.model.diagnosis_:
+            number, tree = self.model.neuron_clusters_, self.model._tree
+            pairs = tree.used[tree.edges]
+            of = number[pairs]  # (k - 1, 2) clusters
+            links = pairs[(of[:, 0] == of[:, 1]) & (of[:, 0] >= 0) & (not tree.compact)]
+            found = {"clusters": number.astype(np.int32), "links": links.astype(np.int32)}
+            self._tree = self.model.diagnosis_, {**found, "scores": tree.scores.astype(np.float64)}
+        return self._tree[1]
+
     def preview(self) -> dict[str, Array]:
-        """The next sample of the plane, and its step of Equation 1: attraction and repulsion, (K, 2) each."""
+        """The next sample of the plane, and its step of Equation 1: attraction and repulsion, (K, 2) each.
+
+        With an automatic width, the response is the share of each neuron, and there is no such step.
+        """
         x, centers, widths = self.feed.next().x[0], self.model.centers_, self.model.widths_
+        if self.shares:
+            return {"x": x, "answer": reference_shares.shares(x, centers, widths)}
         step = center_step if widths.ndim == 1 else reference_shaped.center_step
         pull = step(x, centers, widths, 0.0, self.setup.learning_rate)
         push = step(x, centers, widths, self.setup.inhibition, self.setup.learning_rate) - pull

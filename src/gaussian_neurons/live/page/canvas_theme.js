@@ -32,6 +32,11 @@ export function readTheme(element) {
   return theme;
 }
 
+/** The colour of a cluster, as rgb(...); neighbouring numbers have different hues. */
+export function clusterColour(theme, number) {
+  return `rgb(${toRGB(`oklch(${theme.dark ? 0.78 : 0.55} 0.15 ${(40 + 137.5 * number) % 360})`).join(", ")})`;
+}
+
 let pixel = null;
 
 /** Converts any CSS colour to [r, g, b] of 0..255; the browser parses it. */

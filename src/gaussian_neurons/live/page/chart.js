@@ -8,7 +8,7 @@ const FONT = 11;
 const EARLY = 0.02; // first part of a curve that does not count for the limits: a steep start would flatten the rest
 
 export class Chart {
-  /** kind: {column, step, zero, text(value, unit), name} */
+  /** kind: {column, step, zero, peak, text(value, unit), name} */
   constructor(canvas, kind, onChange) {
     Object.assign(this, { canvas, kind });
     this.context = canvas.getContext("2d");
@@ -34,7 +34,7 @@ export class Chart {
     context.setTransform(size.ratio, 0, 0, size.ratio, 0, 0);
     context.clearRect(0, 0, size.width, size.height);
     context.font = `${FONT}px ${this.theme.font}`;
-    const last = points.at(-1);
+    const last = this.markedOf(points);
     this.describe(last);
     if (!this.limits) return this.drawEmpty();
     this.place(margins);
@@ -43,6 +43,12 @@ export class Chart {
     this.drawLine(points);
     this.drawLast(last);
     if (this.pointed !== null) this.drawPointed(points, marks);
+  }
+
+  /** The point with a dot and its number: the last one, or the highest. */
+  markedOf(points) {
+    if (!this.kind.peak) return points.at(-1);
+    return points.reduce((best, point) => (best && best[1] >= point[1] ? best : point), undefined);
   }
 
   /** A value with as many decimals as distinguish the limits. */
@@ -61,7 +67,8 @@ export class Chart {
 
   describe(last) {
     const value = last?.[this.kind.column];
-    const text = Number.isFinite(value) ? `${this.text(value)} after ${short(last[0])} ${samples(last[0])}` : "no value yet";
+    const known = () => (this.kind.peak ? `highest for ${last[0]} groups` : `${this.text(value)} after ${short(last[0])} ${samples(last[0])}`);
+    const text = Number.isFinite(value) ? known() : "no value yet";
     if (text === this.described) return;
     this.described = text;
     this.canvas.setAttribute("aria-label", `${this.kind.name}: ${text}`);
@@ -175,7 +182,8 @@ export class Chart {
     context.font = `600 13px ${theme.font}`;
     context.textAlign = "left";
     context.textBaseline = "middle";
-    context.fillText(this.text(value), this.right + 8, Math.max(8, Math.min(y, this.size.height - EDGE.bottom - 4)));
+    const [left, text] = kind.peak ? [this.x(last[0]) + 8, `${last[0]} groups`] : [this.right + 8, this.text(value)];
+    context.fillText(text, left, Math.max(8, Math.min(y, this.size.height - EDGE.bottom - 4)));
   }
 
   drawMarks(marks) {
@@ -207,13 +215,13 @@ export class Chart {
     const point = nearest(points, (candidate) => Math.abs(this.x(candidate[0]) - x));
     const value = point[this.kind.column];
     if (!Number.isFinite(value)) return;
-    const { context, theme } = this;
+    const { context, theme, kind } = this;
     context.fillStyle = theme.ink;
     context.beginPath();
     const y = Math.max(EDGE.top, Math.min(this.y(value), this.size.height - EDGE.bottom));
     context.arc(this.x(point[0]), y, 3, 0, 2 * Math.PI);
     context.fill();
-    this.label(`${this.text(value)} at ${short(point[0])}`, this.x(point[0]), y - 14, theme.ink);
+    this.label(`${this.text(value)} ${kind.peak ? "for" : "at"} ${short(point[0])}`, this.x(point[0]), y - 14, theme.ink);
   }
 
   label(text, x, y, colour) {

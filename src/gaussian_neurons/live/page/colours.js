@@ -63,12 +63,13 @@ export class PatchCanvas {
       this.image = this.context.createImageData(width, height);
       this.last = null;
     }
-    if (this.last && this.dimmed === dimmed && same(this.last, u1)) return;
+    if (this.last && this.dimmed === dimmed && same(this.last, u1)) return this;
     paint(u1, patch, this.image);
     if (dimmed) for (let at = 3; at < this.image.data.length; at += 4) this.image.data[at] = DIMMED;
     this.context.putImageData(this.image, 0, 0);
     this.last = u1.slice();
     this.dimmed = dimmed;
+    return this;
   }
 }
 

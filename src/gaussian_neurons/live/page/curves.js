@@ -1,4 +1,4 @@
-// Three curves over the samples seen: neurons learned, cost, how far neurons moved.
+// Curves over the samples seen: neurons learned, cost, how far neurons moved; and the score of each number of groups.
 
 import { readTheme, watchTheme } from "./canvas_theme.js";
 import { Chart } from "./chart.js";
@@ -10,13 +10,15 @@ const KINDS = {
   learned: { column: 1, step: true, zero: true, text: (value) => String(Math.round(value)), name: "Neurons learned" },
   cost: { column: 2, text: tickText, name: "Cost" },
   moved: { column: 3, zero: true, text: tickText, name: "Mean distance from the start" },
+  scores: { column: 1, text: tickText, peak: true, name: "Score" }, // over the number of groups, not the samples
 };
 
 export class Curves {
-  /** canvases: {learned, cost, moved} */
+  /** canvases: {learned, cost, moved, scores} */
   constructor(canvases) {
     this.points = []; // [seen, learned, cost, moved]
     this.marks = []; // [seen, text]
+    this.scores = []; // [groups, score]
     this.changed = true;
     this.charts = Object.entries(KINDS).map(([name, kind]) => new Chart(canvases[name], kind, () => this.change()));
     this.themeChanged();
@@ -47,6 +49,12 @@ export class Curves {
     this.points = this.points.filter((_, k) => k % 2 === odd);
   }
 
+  /** scores: of 1, 2, ... groups. */
+  setScores(scores) {
+    this.scores = Array.from(scores, (score, k) => [k + 1, score]);
+    this.change();
+  }
+
   /** Adds a mark; `replaces`: it replaces the last one, for example while a brush stroke continues. */
   mark(seen, text, replaces = false) {
     if (replaces) this.marks.pop();
@@ -71,9 +79,10 @@ export class Curves {
     cancelAnimationFrame(this.request);
     this.request = 0;
     this.changed = false;
-    const needed = this.charts.map((chart) => chart.measure(this.points)).filter(Boolean);
+    const pointsOf = ({ kind }) => (kind.peak ? this.scores : this.points);
+    const needed = this.charts.map((chart) => chart.measure(pointsOf(chart))).filter(Boolean);
     const widest = (side) => Math.max(0, ...needed.map((margins) => margins[side]));
     const margins = { left: widest("left"), right: widest("right") }; // equal, so that all charts have the same x-axis
-    for (const chart of this.charts) chart.draw(this.points, this.marks, margins);
+    for (const chart of this.charts) chart.draw(pointsOf(chart), chart.kind.peak ? [] : this.marks, margins);
   }
 }

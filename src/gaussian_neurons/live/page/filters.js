@@ -7,7 +7,6 @@ import { Slots } from "./slots.js";
 import { isPushedOut, stateOf } from "./states.js";
 
 const LABELS_EVERY = 1000; // ms; a screen reader cannot follow faster changes
-const PER_FRAME = 128; // filters painted for one frame
 const REMOVAL_TIMEOUT = 1500; // ms after which a filter that the server kept is shown again
 
 export class Filters {
@@ -16,13 +15,12 @@ export class Filters {
     Object.assign(this, { grid, container, onInspect, onRemove });
     this.cells = new Map(); // id -> cell
     this.slots = new Slots();
-    this.hidden = new Set(); // ids that were removed here; the server may not have confirmed it
+    this.hidden = new Map(); // id that was removed here -> timer; the server may not have confirmed it
     this.columns = 1;
     this.patch = [1, 1, 1];
     this.labelledAt = 0;
     this.current = null; // the filter that the tab key reaches
     this.touched = false;
-    this.turn = 0;
     new ResizeObserver(() => this.fit()).observe(container);
     window.addEventListener("resize", () => this.fit());
     this.listen();
@@ -78,16 +76,22 @@ export class Filters {
   /** Hides a filter at once, before the server confirms its removal. */
   hide(id) {
     if (!this.cells.has(id) || this.hidden.has(id) || this.visibleCount() === 1) return;
-    this.hidden.add(id);
-    setTimeout(() => this.cells.has(id) && this.unhide(id), REMOVAL_TIMEOUT);
+    this.hidden.set(id, setTimeout(() => this.unhide([id]), REMOVAL_TIMEOUT));
     this.place();
   }
 
-  /** Shows a hidden filter again, because the server kept its neuron; null: all. */
-  unhide(id = null) {
-    if (id === null) this.hidden.clear();
-    else this.hidden.delete(id);
+  /** Shows hidden filters again, because the server kept their neurons. */
+  unhide(ids = this.hidden.keys()) {
+    this.forget(ids);
     this.place();
+  }
+
+  /** Stops waiting for the removal of these filters. */
+  forget(ids) {
+    for (const id of ids) {
+      clearTimeout(this.hidden.get(id));
+      this.hidden.delete(id);
+    }
   }
 
   /** The slot of a neuron, also of a removed one: {x, y, radius} in pixels, or null. */
@@ -123,7 +127,7 @@ export class Filters {
     if (trial !== this.trial) {
       this.slots.restart(K);
       this.slots.shrinkTo(null);
-      this.hidden.clear();
+      this.forget(this.hidden.keys());
     } else if (K !== this.K) {
       this.slots.shrinkTo(K < this.K ? K : null);
     }
@@ -141,18 +145,13 @@ export class Filters {
 
   /** Draws a frame; called from requestAnimationFrame only. */
   show(frame) {
-    const changed = this.arrange(frame.ids);
     const size = frame.centers.length / frame.ids.length;
-    let relabel = changed;
-    // Of hundreds of filters, each frame draws a part. Paused and new ones are drawn completely.
-    const turns = changed || frame.state !== "running" ? 1 : Math.ceil(frame.ids.length / PER_FRAME);
-    this.turn = (this.turn + 1) % turns || 0;
+    let relabel = this.arrange(frame.ids);
     frame.ids.forEach((id, k) => {
       const cell = this.cells.get(id);
       const state = stateOf(frame, k);
       const dimmed = isPushedOut(frame, k) && id !== this.inspected;
-      const patch = frame.centers.subarray(k * size, (k + 1) * size);
-      if (k % turns === this.turn || id === this.inspected) cell.picture.show(patch, this.patch, dimmed);
+      cell.picture.show(frame.centers.subarray(k * size, (k + 1) * size), this.patch, dimmed);
       if (cell.state === state) return;
       cell.state = state;
       cell.button.dataset.learned = frame.learned[k];
@@ -181,10 +180,8 @@ export class Filters {
     if (!this.slots.take(ids)) return false;
     const staying = new Set(ids);
     const gone = [...this.cells.keys()].filter((id) => !staying.has(id));
-    for (const id of gone) {
-      this.hidden.delete(id);
-      this.cells.delete(id);
-    }
+    this.forget(gone);
+    for (const id of gone) this.cells.delete(id);
     for (const id of ids) if (!this.cells.has(id)) this.cells.set(id, this.newCell(id, fresh));
     this.place();
     this.fit();

@@ -13,7 +13,7 @@ export function decode(buffer) {
   if ("learned" in fields) message.learnedCount = fields.learned;
   for (const [name, { dtype, shape, offset }] of Object.entries(arrays)) {
     const count = shape.reduce((product, side) => product * side, 1);
-    message[name] = new ARRAY_OF[dtype](buffer, offset, count);
+    message[name] = new ARRAY_OF[dtype](buffer, HEADER_AT + length + offset, count);
     message.shapes[name] = shape;
   }
   return message;
@@ -21,10 +21,3 @@ export function decode(buffer) {
 
 /** Whether two scenes belong to the same trial of the same run. */
 export const isSameTrial = (scene, other) => scene.generation === other?.generation && scene.run === other.run;
-
-/** Whether a frame belongs to a scene: after a restart, frames of the old trial may still arrive. */
-export function belongs(frame, scene) {
-  if (!scene || frame.generation !== scene.generation || !frame.ids) return false;
-  const [height, width, channels] = scene.patch ?? [1, 2, 1];
-  return frame.centers.length === frame.ids.length * height * width * (channels ?? 1);
-}

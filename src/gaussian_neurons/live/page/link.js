@@ -3,7 +3,7 @@
 const HIGHEST_SEED = 2 ** 32 - 1;
 export const NAMES = [
   "data", "K", "sigma", "lambda", "eta", "eta_sigma", "size", "noise", "sample_width", "classes", "seed", "speed",
-  "covariance_type",
+  "covariance_type", "clusters",
 ];
 
 const FIGURE = "figure"; // of the paper; several have the same settings
@@ -12,9 +12,11 @@ const SURFACES = ["off", "sample", "recent"];
 
 const whole = (text) => (/^\d+$/.test(text) ? Number(text) : undefined);
 const number = (text) => (text !== "" && Number.isFinite(Number(text)) ? Number(text) : undefined);
+const word = (text) => (/^[a-z]{1,40}$/.test(text) ? text : undefined);
 const READERS = {
   data: (text) => (/^[\w-]{1,40}$/.test(text) ? text : undefined),
-  covariance_type: (text) => (/^[a-z]{1,40}$/.test(text) ? text : undefined),
+  covariance_type: word,
+  clusters: word,
   K: whole,
   size: whole,
   seed: (text) => (whole(text) <= HIGHEST_SEED ? whole(text) : undefined),
@@ -27,6 +29,7 @@ const READERS = {
 const EXPECTED = {
   data: "the name of a data set",
   covariance_type: "spherical, diag or full",
+  clusters: "compact or any",
   K: "a whole number",
   size: "a whole number",
   seed: `a whole number from 0 to ${HIGHEST_SEED}`,

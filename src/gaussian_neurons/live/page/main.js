@@ -4,7 +4,7 @@ import { Connection } from "./connection.js";
 import { Controls } from "./controls.js";
 import { Curves } from "./curves.js";
 import { Filters } from "./filters.js";
-import { belongs, decode, isSameTrial } from "./frames.js";
+import { decode, isSameTrial } from "./frames.js";
 import { Gallery } from "./gallery.js";
 import { Inspector } from "./inspector.js";
 import { listenForKeys } from "./keys.js";
@@ -15,20 +15,18 @@ import { closeDialogsOutside, confirmLink, Sharing } from "./sharing.js";
 import { showConnection, Status } from "./status.js";
 import { readStorage, writeStorage } from "./storage.js";
 import { Story } from "./story.js";
-import { startTheme } from "./theme.js";
 import { Toasts } from "./toasts.js";
 import { Tour } from "./tour.js";
 
 const CURVE_EVERY = 250; // ms between two points of a curve
-const DRAW_EVERY = { image: 200, plane: 0 }; // ms: all that is drawn comes from one frame
 const RUN = "gaussian-neurons-run"; // storage key of the run that this tab showed
 const NOISE_POINTS = 200;
 const DEFAULT_SURFACE = { "one-sample": "sample" }; // Figure 1 shows the surface
 const SMALL = matchMedia("(max-width: 1099px)"); // as in layout.css
 const find = (selector) => document.querySelector(selector);
 
-// The last scene and the last frame. Older frames are not kept.
-const page = { scene: null, frame: null, run: null, dirty: false, loaded: false, curvedAt: 0, drawnAt: 0, later: 0, offered: false };
+// The last scene and the last frame, and the frame that is drawn. Older frames are not kept.
+const page = { scene: null, frame: null, drawn: null, run: null, dirty: false, loaded: false, curvedAt: 0, offered: false };
 const link = readLink(location.search);
 const toasts = new Toasts(find("#toasts"));
 const status = new Status((message) => send(message));
@@ -60,7 +58,7 @@ const controls = new Controls({ send, onProblem: (text) => toasts.show(text, "er
 const filters = new Filters(find("#filters"), find("#show"), { onInspect: inspect, onRemove: remove });
 const gallery = new Gallery(send);
 const strip = new SampleStrip(find("#samples"));
-const curves = new Curves({ learned: find("#curve-learned"), cost: find("#curve-cost"), moved: find("#curve-moved") });
+const curves = new Curves({ learned: find("#curve-learned"), cost: find("#curve-cost"), moved: find("#curve-moved"), scores: find("#curve-scores") });
 const inspector = new Inspector(find("#inspector"), {
   onRequest: (neuron) => sendAbout({ do: "inspect", neuron }),
   onRemove: remove,
@@ -118,7 +116,7 @@ const onText = {
     page.scene = scene;
     if (isNew) {
       story.end();
-      page.frame = null;
+      page.frame = page.drawn = null;
       status.wait();
     }
     showMode(scene.mode);
@@ -133,7 +131,7 @@ const onText = {
       filters.setScene(scene);
       plane.cancelPointer();
     }
-    if (isOther && scene.mode === "plane") showSurface(surface);
+    if ((isOther || scene.setup.clusters) && scene.mode === "plane") showSurface(surface);
     showAddress();
     draw();
   },
@@ -167,14 +165,12 @@ const onText = {
 };
 
 function onBinary(message) {
-  if (message.generation !== page.scene?.generation) return;
+  if (message.generation !== page.scene?.generation) return; // of the old trial
   if (message.kind === "inspect") inspector.showPatches(message);
   if (message.kind === "points") plane.setPoints(message);
-  if (message.kind === "frame" && belongs(message, page.scene)) {
+  if (message.kind === "frame") {
     page.frame = message;
     if (page.scene.mode === "plane") plane.setFrame(message);
-    const wait = message.state === "running" ? page.drawnAt + DRAW_EVERY[page.scene.mode] - performance.now() : 0;
-    if (wait > 0) return void (page.later ||= setTimeout(draw, wait));
   }
   draw();
 }
@@ -197,8 +193,6 @@ function draw() {
   page.dirty = true;
   requestAnimationFrame((now) => {
     page.dirty = false;
-    clearTimeout(page.later);
-    Object.assign(page, { later: 0, drawnAt: now });
     const { frame, scene } = page;
     if (frame && scene) drawFrame(frame, scene, now);
     if (frame && scene) offerTour(frame, scene);
@@ -206,6 +200,7 @@ function draw() {
     story.draw();
     if (scene?.mode === "plane") plane.draw();
     curves.draw();
+    page.drawn = frame;
   });
 }
 
@@ -219,6 +214,7 @@ function drawFrame(frame, scene, now) {
   if (inspector.id === null) filters.highlight(null);
   controls.showCount(frame.ids.length);
   addToCurves(frame, now);
+  if (frame.scores) curves.setScores(frame.scores);
 }
 
 /** The curves end at the frame. At intervals, their end becomes a point that stays. */
@@ -257,7 +253,7 @@ function connectButtons() {
   });
 }
 
-const defaultSurface = ({ setup }) => DEFAULT_SURFACE[setup.data] ?? "off";
+const defaultSurface = ({ setup }) => (!setup.clusters && DEFAULT_SURFACE[setup.data]) || "off";
 
 function showSurface(which) {
   find("#surface").value = which;
@@ -278,10 +274,10 @@ function setTool(tool) {
   draw();
 }
 
-// For the console and for tests.
+// For the console and for tests: the frame is the one that is drawn.
 window.gaussianNeurons = {
   get scene() { return page.scene; },
-  get frame() { return page.frame; },
+  get frame() { return page.drawn; },
   get connection() { return connection.state; },
   send,
 };
@@ -296,7 +292,6 @@ const shown = {
 };
 
 new Sharing(shown, connection, toasts);
-startTheme(find("#theme"));
 listenForKeys(actions);
 closeDialogsOutside();
 connectButtons();

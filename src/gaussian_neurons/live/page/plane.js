@@ -4,23 +4,19 @@ import { LIGHT, readTheme, reducedMotion, watchSize, watchTheme } from "./canvas
 import { isSameTrial } from "./frames.js";
 import { arrowSpots, borderArrows, drawArrows } from "./plane_border.js";
 import { drawBar, isUnder, plateOf, plateSpots } from "./plane_bar.js";
-import { samples, whole } from "./numbers.js";
 import { axes, margins, nameSpots } from "./plane_axes.js";
 import { Labels } from "./plane_labels.js";
-import { ellipseOf, scaledDistance } from "./plane_ellipses.js";
+import { ellipseOf } from "./plane_ellipses.js";
 import { drawGrid, drawNeurons, drawPaths, drawTicks } from "./plane_marks.js";
 import { NeuronSet } from "./plane_neurons.js";
 import { PlanePointer } from "./plane_pointer.js";
 import { PointLayer } from "./plane_points.js";
 import { Samples } from "./plane_samples.js";
 import { SurfaceLayer } from "./plane_surface.js";
-import { caption, captionText, learnedCount, picture, wrapped } from "./svg.js";
-import { SVGContext } from "./svg_context.js";
 import { drawArrowsOfSteps, drawResponseNumbers, drawResponses, stepsOf } from "./plane_steps.js";
 import { View } from "./plane_view.js";
 
 const SPACING = 0.006; // between two points of a path, as a part of the view
-const [CHARACTER, LINE] = [5.7, 15]; // px, of the caption of a saved picture
 const MAX_STEP = 100; // ms of animation per frame, after a pause of the browser
 
 export class Plane {
@@ -169,12 +165,12 @@ export class Plane {
     samples.draw(context, view, theme, now);
     const next = this.showsX() && this.frame?.x && this.frame.ids.length === neurons.count ? this.frame : null;
     if (next && this.steps.includes("answer")) drawResponses(context, view, theme, neurons, next, this.steps.includes("numbers"));
-    drawPaths(context, view, theme, neurons);
+    if (!neurons.clusters) drawPaths(context, view, theme, neurons); // others are moved to where samples need them
     surface.drawLowest(context, view);
     const x = this.showsX() && samples.current;
     const star = surface.lowestPlace();
     const shown = (part) => next && this.steps.includes(part);
-    this.updateLegend({ x, star, painted: this.hasPainted, pull: shown("pull"), push: shown("push") });
+    this.updateLegend({ x, star, painted: this.hasPainted, joined: neurons.links.length > 0, pull: shown("pull") && next.pull, push: shown("push") && next.push });
     const { hovered } = this.pointer;
     const edges = margins(scales);
     this.arrows = borderArrows(view, neurons, edges);
@@ -188,12 +184,11 @@ export class Plane {
     if (x) samples.drawCurrent(context, view, theme, now, this.occupied());
     const surfaceOf = surface.shown ? surface.neuron : null;
     drawNeurons(context, view, theme, neurons, this.numbers, { selected, hovered, surfaceOf });
-    if (next) this.drawSteps(next);
+    if (next?.pull) this.drawSteps(next);
     drawTicks(context, view, theme, scales, this.arrows);
     drawArrows(context, view, theme, neurons, this.arrows, selected);
     if (bar) drawBar(context, view, theme, bar, plate);
     this.pointer.draw(context, theme);
-    if (this.canvas.matches(":focus-visible")) this.drawFocus();
   }
 
   drawSteps(next) {
@@ -228,29 +223,13 @@ export class Plane {
     }
   }
 
-  /** Pixels that the name of x must avoid: centers, the points of ellipses in its direction, numbers and the star. */
+  /** Pixels that the name of x must avoid: centers, numbers and the star. */
   occupied() {
-    const { view, neurons, samples, surface } = this;
-    const [sampleX, sampleY] = [view.x(samples.current[0]), view.y(samples.current[1])];
+    const { view, neurons, surface } = this;
     const found = this.numbers.map(({ middle }) => middle);
-    for (let i = 0; i < neurons.count; i++) {
-      const ellipse = ellipseOf(view, neurons, i);
-      const { x, y } = ellipse;
-      const part = 1 / (scaledDistance(ellipse, sampleX, sampleY) || Infinity);
-      found.push([x, y], [x + part * (sampleX - x), y + part * (sampleY - y)]);
-    }
+    for (let i = 0; i < neurons.count; i++) found.push([view.x(neurons.places[2 * i]), view.y(neurons.places[2 * i + 1])]);
     const star = surface.lowestPlace();
-    if (star) found.push([view.x(star[0]), view.y(star[1])]);
-    return found;
-  }
-
-  drawFocus() {
-    const { context, view, theme } = this;
-    context.strokeStyle = theme.link;
-    context.lineWidth = 2.5;
-    context.beginPath();
-    context.roundRect(1.5, 1.5, view.width - 3, view.height - 3, 12);
-    context.stroke();
+    return star ? [...found, [view.x(star[0]), view.y(star[1])]] : found;
   }
 
   /** A position of the data on the page: {x, y, radius} in pixels. */
@@ -267,20 +246,21 @@ export class Plane {
     return this.pixelOf(this.neurons.places.subarray(2 * i, 2 * i + 2), Math.max(wide, high) + 6);
   }
 
-  /** The picture as SVG, in the light theme, with its settings below. */
-  toSVG() {
-    const { context, theme, view, frame, scene } = this;
-    const shown = (this.context = new SVGContext(context));
+  /** A canvas with the picture in the light theme, with so many pixels for one of the page. */
+  drawn(ratio) {
+    const { context, theme, view } = this;
+    const before = view.ratio;
+    const canvas = document.createElement("canvas");
+    [canvas.width, canvas.height] = [view.width * ratio, view.height * ratio];
+    this.context = canvas.getContext("2d");
+    view.setSize(view.width, view.height, ratio);
     this.useTheme(LIGHT);
     this.paint(performance.now());
     this.context = context;
+    view.setSize(view.width, view.height, before);
     this.useTheme(theme);
     this.change();
-    const neurons = frame.ids.length === 1 ? "1 neuron" : `${frame.ids.length} neurons`;
-    const title = `${neurons} after ${whole(frame.seen)} ${samples(frame.seen)}; ${learnedCount(frame)} learned`;
-    const lines = wrapped(caption(scene, frame), Math.floor(view.width / CHARACTER));
-    const below = lines.map((line, k) => captionText(line, { x: 8, y: view.height + 24 + LINE * k }));
-    return picture(view.width, view.height + 24 + LINE * lines.length, title, [...shown.parts, ...below].join("\n"));
+    return canvas;
   }
 
   useTheme(theme) {

@@ -1,10 +1,10 @@
 // Draws grid, ticks, paths and neurons on the plane.
 
+import { clusterColour } from "./canvas_theme.js";
 import { margins, namePlaces } from "./plane_axes.js";
 import { ellipseOf, isHidden } from "./plane_ellipses.js";
 
 const FADES = 6; // shades of a path
-const MANY = 100; // neurons; with more, those that are not learned are drawn together
 const FULL = 2 * Math.PI;
 
 /** Very light lines at round numbers. */
@@ -127,11 +127,9 @@ export function drawNeurons(context, view, theme, neurons, labels, { selected, h
   const height = (i) => (neurons.ids[i] === selected ? 2 : neurons.learned[i] ? 1 : 0);
   const order = Array.from({ length: neurons.count }, (_, i) => i).sort((a, b) => height(a) - height(b));
   const other = surfaceOf === null ? theme.pushed : theme.ink; // grey is hard to see on the surface
-  const colour = (i) => (neurons.learned[i] ? theme.accent : other);
-  const plain = (i) => !neurons.learned[i] && ![selected, hovered, surfaceOf].includes(neurons.ids[i]);
-  const crowd = neurons.count > MANY ? order.filter(plain) : [];
-  drawCrowd(context, view, other, neurons, crowd);
-  for (const i of crowd.length ? order.filter((i) => !plain(i)) : order) {
+  const colour = (i) => (neurons.learned[i] ? colourOf(theme, neurons, i) : other);
+  drawLinks(context, view, theme, neurons);
+  for (const i of order) {
     const id = neurons.ids[i];
     if (id === selected || id === surfaceOf) drawHalo(context, view, theme, neurons, i);
     drawNeuron(context, view, theme, neurons, i, { colour: colour(i), strong: id === hovered || id === selected });
@@ -145,8 +143,26 @@ export function drawNeurons(context, view, theme, neurons, labels, { selected, h
   }
 }
 
+/** The colour of a neuron that has learned. */
+const colourOf = (theme, neurons, i) => (neurons.clusters ? clusterColour(theme, neurons.clusters[i]) : theme.accent);
+
+/** Lines between neurons that are joined to a cluster. */
+function drawLinks(context, view, theme, neurons) {
+  const { links, places } = neurons;
+  context.lineCap = "round";
+  context.globalAlpha = 0.55;
+  context.lineWidth = 6;
+  for (let k = 0; k < links.length; k += 2) {
+    context.strokeStyle = colourOf(theme, neurons, links[k]);
+    context.beginPath();
+    for (const i of links.subarray(k, k + 2)) context.lineTo(view.x(places[2 * i]), view.y(places[2 * i + 1]));
+    context.stroke();
+  }
+  context.globalAlpha = 1;
+}
+
 function drawHalo(context, view, theme, neurons, i) {
-  const colour = neurons.learned[i] ? theme.accent : theme.pushed;
+  const colour = neurons.learned[i] ? colourOf(theme, neurons, i) : theme.pushed;
   context.strokeStyle = context.fillStyle = colour;
   context.beginPath();
   traceEllipse(context, ellipseOf(view, neurons, i));
@@ -177,31 +193,9 @@ function drawNeuron(context, view, theme, neurons, i, { colour, strong }) {
   else drawCross(context, theme, x, y, colour);
 }
 
-/** Many neurons in two strokes and without outlines: single strokes are much slower. */
-function drawCrowd(context, view, colour, neurons, crowd) {
-  context.strokeStyle = colour;
-  context.lineCap = "butt";
-  context.lineWidth = 1; // twice as fast as wider lines without a GPU
-  const visible = crowd.map((i) => ellipseOf(view, neurons, i)).filter((ellipse) => !isHidden(view, ellipse));
-  for (const [trace, alpha] of [[traceEllipse, 0.8], [traceCross, 1]]) {
-    context.globalAlpha = alpha;
-    context.beginPath();
-    for (const ellipse of visible) trace(context, ellipse);
-    context.stroke();
-  }
-  context.globalAlpha = 1;
-}
-
 function traceEllipse(context, { x, y, long, short, angle, cos, sin }) {
   context.moveTo(x + long * cos, y + long * sin);
   context.ellipse(x, y, long, short, angle, 0, FULL);
-}
-
-function traceCross(context, { x, y }) {
-  context.moveTo(x - 3.5, y - 3.5);
-  context.lineTo(x + 3.5, y + 3.5);
-  context.moveTo(x - 3.5, y + 3.5);
-  context.lineTo(x + 3.5, y - 3.5);
 }
 
 function drawDot(context, theme, x, y, colour) {
@@ -221,7 +215,10 @@ function drawCross(context, theme, x, y, colour) {
     context.strokeStyle = stroke;
     context.lineWidth = width;
     context.beginPath();
-    traceCross(context, { x, y });
+    for (const side of [1, -1]) {
+      context.moveTo(x - 3.5 * side, y - 3.5);
+      context.lineTo(x + 3.5 * side, y + 3.5);
+    }
     context.stroke();
   }
 }

@@ -19,6 +19,8 @@ export class NeuronSet {
     this.targets = new Float64Array(0); // of the last frame
     this.covariances = new Float64Array(0); // see plane_ellipses.js
     this.learned = new Uint8Array(0);
+    this.clusters = null; // with an automatic width: the number of each neuron's cluster, -1 for none
+    this.links = []; // indices of joined neurons, in pairs
     this.index = new Map();
     this.paths.clear();
     this.moving = false;
@@ -26,7 +28,7 @@ export class NeuronSet {
   }
 
   /** Takes a frame; `spacing` is the distance between the points of a path. */
-  setFrame({ ids, centers, covariances, learned }, spacing, glide) {
+  setFrame({ ids, centers, covariances, learned, clusters = null, links = [] }, spacing, glide) {
     const count = ids.length;
     const places = new Float64Array(2 * count);
     const index = new Map();
@@ -38,7 +40,7 @@ export class NeuronSet {
       places[2 * i + 1] = from[2 * at + 1];
       index.set(ids[i], i);
     }
-    Object.assign(this, { count, places, index });
+    Object.assign(this, { count, places, index, clusters, links });
     this.ids = Int32Array.from(ids);
     this.targets = Float64Array.from(centers);
     this.covariances = Float64Array.from(covariances);

@@ -27,7 +27,6 @@ export class PlanePointer {
     canvas.setAttribute("role", "application");
     canvas.setAttribute("aria-label", HELP);
     canvas.style.touchAction = "none";
-    canvas.style.outline = "none"; // the plane draws its own focus ring
     this.listen();
   }
 
@@ -44,7 +43,6 @@ export class PlanePointer {
       keydown: this.keyDown,
       keyup: this.keyUp,
       blur: this.blurred,
-      focus: () => this.plane.change(),
     };
     for (const [name, handle] of Object.entries(events)) this.canvas.addEventListener(name, handle.bind(this));
     document.addEventListener("keydown", (event) => this.pageKeyDown(event));
@@ -278,7 +276,6 @@ export class PlanePointer {
 
   blurred() {
     if (this.keysHeld) this.releaseKeys();
-    this.plane.change();
   }
 
   releaseKeys() {

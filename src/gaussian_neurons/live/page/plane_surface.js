@@ -6,8 +6,6 @@ import { niceStep, subscript } from "./numbers.js";
 import { costWithout, lowest, strongest, surface } from "./surface.js";
 
 const CELLS = 96; // along the longer side
-const FEWER_CELLS = 64; // with MANY neurons
-const MANY = 100;
 const GLIDE = { sample: 80, recent: 260 }; // ms
 const LEVELS = 9;
 const BAR_STEPS = 40;
@@ -55,7 +53,7 @@ export class SurfaceLayer {
     const jump = !this.values || this.viewVersion !== view.version;
     this.viewVersion = view.version;
     this.neuron = neurons.ids[index];
-    this.setGrid(box, neurons.count > MANY ? FEWER_CELLS : CELLS);
+    this.setGrid(box, CELLS);
     const { nx, ny } = this;
     const { targets, covariances } = neurons;
     this.goalRest = costWithout(targets, covariances, index, places, lambda);

@@ -3,7 +3,6 @@
 import * as pictures from "./pictures.js";
 
 const find = (selector) => document.querySelector(selector);
-const PICTURE_SCALE = 2;
 
 /** Copies text, also without the clipboard API, which needs a secure page. */
 async function copyText(text) {
@@ -37,8 +36,7 @@ export class Sharing {
       toasts.show("The model cannot be saved: the server is not connected. Try again when it is.", "error");
     });
     find("#copy-link").addEventListener("click", () => this.copy(page.address.link(), "Link copied."));
-    find("#save-png").addEventListener("click", () => this.savePicture("png"));
-    find("#save-svg").addEventListener("click", () => this.savePicture("svg"));
+    find("#save-png").addEventListener("click", () => this.savePicture());
     find("#show-script").addEventListener("click", () => this.showScript());
     find("#copy-script").addEventListener("click", () => this.copy(find("#script").textContent, "Script copied."));
     this.closeMenuOutside(find("#save"));
@@ -60,21 +58,16 @@ export class Sharing {
     });
   }
 
-  async savePicture(kind) {
-    const { frame, scene } = this.page;
+  async savePicture() {
+    const { frame, scene, plane, columns, slots } = this.page;
     if (!frame || !scene) return this.toasts.show("There is no picture to save yet. Try again when the neurons are shown.", "error");
     try {
-      const name = `gaussian-neurons-${scene.setup.data}-seed${scene.setup.seed}-${Math.round(frame.seen)}.${kind}`;
-      pictures.save(await this.picture(kind), name, kind === "png" ? "image/png" : "image/svg+xml");
+      const name = `gaussian-neurons-${scene.setup.data}-seed${scene.setup.seed}-${Math.round(frame.seen)}.png`;
+      const drawn = scene.mode === "plane" ? pictures.planePicture(plane, frame, scene) : pictures.filtersPicture(frame, scene, columns, slots);
+      await pictures.save(drawn, name);
     } catch (error) {
       this.toasts.show(`The picture cannot be saved: ${error.message}`, "error");
     }
-  }
-
-  picture(kind) {
-    const { frame, scene, plane, columns, slots } = this.page;
-    const svg = scene.mode === "plane" ? plane.toSVG() : pictures.filtersSVG(frame, scene, columns, slots);
-    return kind === "png" ? pictures.svgToPNG(svg, PICTURE_SCALE) : svg;
   }
 
   async showScript() {

@@ -49,6 +49,7 @@ export class Status {
     find("#note").hidden = !scene.note;
     write(find("#seed"), String(scene.setup.seed));
     document.body.dataset.mode = scene.mode;
+    document.body.dataset.rule = scene.setup.clusters ? "automatic" : "given";
     document.body.dataset.colour = (scene.patch?.[2] ?? 1) > 1;
     find("#unpaint").disabled = !scene.painted;
   }
@@ -70,7 +71,7 @@ export class Status {
     write(find("#status-seen span"), samples(frame.seen));
     if (frame.rate !== null) write(find("#status-rate b"), counted(frame.rate)); // null: not measured yet
     this.showAdvice(frame, now);
-    const title = `${frame.learnedCount} of ${frame.ids.length} learned · Gaussian Neurons`;
+    const title = `${frame.learnedCount}${this.scene.setup.clusters ? " clusters" : ` of ${frame.ids.length} learned`} · Gaussian Neurons`;
     if (document.title !== title) document.title = title;
     if (changed) this.setState(frame.state);
     find("#failed").hidden = frame.state !== "failed";
