@@ -3,14 +3,15 @@
 import copy
 import threading
 import warnings
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any
 
 import joblib
 import numpy as np
+from joblib.parallel import get_active_backend
 from numpy.typing import NDArray
 from scipy import ndimage
 from sklearn.exceptions import ConvergenceWarning
@@ -20,23 +21,33 @@ from gaussian_neurons.base.bad_rows import BadRow, require_finite
 from gaussian_neurons.base.checks import checked_shape, number, one_of, whole_number
 from gaussian_neurons.base.covariances import TYPES, of_shape
 from gaussian_neurons.base.interrupts import children_ignore_interrupts
+from gaussian_neurons.base.memory_maps import release, require_whole
 from gaussian_neurons.base.progress import Bar
 from gaussian_neurons.base.warn import warn
+from gaussian_neurons.clustering.diagnosis import Diagnosis
 from gaussian_neurons.estimator import GaussianNeurons
 from gaussian_neurons.learning.responses import checked_scale, least_width, squared_distances
 from gaussian_neurons.model.advice import AdviceWarning
+from gaussian_neurons.model.learner import DRAWN, random_for
+from gaussian_neurons.model.population import Member, Population
 from gaussian_neurons.model.scaling import Scaling, uneven
 from gaussian_neurons.sampling import Stream
+from gaussian_neurons.sampling.ahead import chunks_ahead
+from gaussian_neurons.sampling.drawing import blocks, drawing
+from gaussian_neurons.sampling.stream import MOST_SAMPLES
 
 Array = NDArray[Any]
 Counts = NDArray[np.int64]
 Cell = tuple[float, float, int]  # width, inhibition, seed
+Result = tuple[int, int, float, str | None]  # index, number of clusters, mean response, reason of a failure
 
 FIRST = 1000  # samples that determine the widths
 STEPS = 12  # number of widths
 ACROSS = 0.95  # part of the pairs of samples with a squared distance below the largest width
 INHIBITIONS = (0.25, 0.5, 1.0, 2.0)
 
+DRAWS_PER_NEURON = 200  # samples that a model learns; docs/scaling.md compares maps of more and fewer
+PIECES = 4  # tasks for each worker of a backend, so that all end at about the same time
 FAILED = -1  # instead of a number of clusters
 
 
@@ -75,7 +86,7 @@ class Sweep:
     n_clusters: Counts  # (W, L, S), -1 for a model that failed
     mean_response: Array  # (W, L, S) of clusters to the last samples that they win; NaN for a failed model
     failures: tuple[Failure, ...]
-    n_samples: int | None  # as given
+    n_samples: int | None  # that each model learned; None: a stream to its end
     parameters: Mapping[str, Any]  # the other parameters of each model
 
     def __repr__(self) -> str:
@@ -210,7 +221,8 @@ def sweep(
     ----------
     data : (n_rows, n_features), from which each model draws as `GaussianNeurons.fit` does; or a stream that
         can be read more than once, from which each learns as `GaussianNeurons.learn` does
-    n_samples : how many samples each model learns from. None: as many as `fit` draws, or a stream to its end
+    n_samples : how many samples each model learns from. None: 200 for each neuron, which is enough to see how
+        many clusters there are, or a stream to its end
     n_neurons : an upper limit on the number of clusters
     covariance_type : of each model, see `GaussianNeurons`
     covariance : the shape of the neurons for the covariance types "diag" and "full", (n_features,) or
@@ -222,7 +234,8 @@ def sweep(
     inhibitions : the inhibitions
     seeds : the seeds, or how many of them from 0 on
     learning_rate, repulsion_every, init, domain, scale : of each model, see `GaussianNeurons`
-    n_jobs : models at a time; -1 is one for each core, None is that of `joblib.parallel_config`
+    n_jobs : threads, or workers of the backend; -1 is one for each core, None is that of
+        `joblib.parallel_config`
     progress : show a progress bar on a terminal or in a notebook
 
     Returns
@@ -254,26 +267,27 @@ def sweep(
         "scale": scale,
     }
     _try(parameters, n_samples, source, first)
+    if n_samples is None and not isinstance(source, Stream):
+        n_samples = DRAWS_PER_NEURON * parameters["n_neurons"]
     chosen = _checked_widths(widths, _as_seen(first, parameters), n_neurons)
     strengths, numbers = _checked("inhibitions", inhibitions), _checked_seeds(seeds)
     shape = (len(chosen), len(strengths), len(numbers))
-    cells: list[Cell] = [
-        (float(chosen[w]), float(strengths[k]), numbers[s]) for w, k, s in np.ndindex(*shape)
-    ]
+    cells: dict[int, Cell] = {
+        place: (float(chosen[w]), float(strengths[k]), numbers[s])
+        for place, (w, k, s) in enumerate(np.ndindex(*shape))
+    }
     counts, responses = np.full(len(cells), FAILED, np.int64), np.full(len(cells), np.nan)
     reasons: dict[int, str] = {}
-    learn = joblib.delayed(_learned)
-    tasks = (learn(place, cell, source, n_samples, parameters) for place, cell in enumerate(cells))
+    each = source.length if n_samples is None and isinstance(source, Stream) else n_samples
     with (
         _silent(),
-        Bar(len(cells), 0, progress, str, unit="models") as bar,
-        closing(_spread(n_jobs, tasks)) as results,
+        Bar(None if each is None else len(cells) * each, 0, progress, str) as bar,
+        closing(_spread(n_jobs, source, _Task(cells, n_samples, parameters), bar.advance)) as results,
     ):
         for place, count, response, reason in results:
             counts[place], responses[place] = count, response
             if reason is not None:
                 reasons[place] = reason
-            bar.advance(1)
     return Sweep(
         widths=chosen,
         inhibitions=strengths,
@@ -356,36 +370,114 @@ def _try(parameters: Mapping[str, Any], n_samples: int | None, source: Any, firs
         model_of(parameters, n_samples, width=1.0, inhibition=0.5, seed=0).partial_fit(first[:1])
 
 
-def _learned(
-    place: int, cell: Cell, source: Any, n_samples: int | None, parameters: Mapping[str, Any]
-) -> tuple[int, int, float, str | None]:
-    """Learn one model: its index, the number of clusters, their mean response, the reason of a failure."""
-    model = model_of(parameters, n_samples, *cell)
-    try:
-        with _silent():
-            if isinstance(source, Stream):
-                model.learn(copy.copy(source), n_samples, progress=False)
-            else:
-                model.fit(source)
-        found, count = model.diagnosis_, model.n_clusters_  # before 1000 samples, neurons learn only now
-    except BadRow:
-        raise  # every model would raise it
-    except (FloatingPointError, ValueError) as error:
-        return place, FAILED, np.nan, str(error)
-    share = found.share[found.learned]
-    response = float(share @ found.mean_response[found.learned] / share.sum()) if share.any() else 0.0
-    return place, count, response, None
+@dataclass(frozen=True)
+class _Task:
+    """Models that learn the same samples, by their index."""
+
+    cells: Mapping[int, Cell]
+    n_samples: int | None
+    parameters: Mapping[str, Any]
 
 
-def _spread(n_jobs: int | None, tasks: Iterator[Any]) -> Generator[Any, None, None]:
+def _divided(task: _Task, source: Any, most: int) -> Iterator[_Task]:
+    """The same in tasks of at most so many models. Models of one seed draw the same rows."""
+    groups: dict[int, list[int]] = {}
+    for place, (_, _, seed) in task.cells.items():
+        groups.setdefault(0 if isinstance(source, Stream) else seed, []).append(place)
+    for places in groups.values():
+        for begin in range(0, len(places), most):
+            yield replace(task, cells={place: task.cells[place] for place in places[begin : begin + most]})
+
+
+def _learned(source: Any, task: _Task, threads: int, advance: Callable[[int], Any]) -> list[Result]:
+    """Learn the models of a task."""
+    members: dict[int, Member] = {}
+    found: list[Result] = []
+    first = _first_samples(source)[:1]
+    for place, cell in task.cells.items():
+        model = model_of(task.parameters, task.n_samples, *cell)
+        try:
+            state, settings = model._new_state(first), model._settings(first.shape[1])
+        except ValueError as error:
+            found.append((place, FAILED, np.nan, str(error)))
+            continue
+        members[place] = Member(state.seed, settings)
+    if not members:
+        return found
+    population = Population(list(members.values()), state.recent, threads)
+    for begin, x in _samples(source, task.n_samples, population.members[0].seed):
+        try:
+            require_finite(x, state.recent.dtype)
+        except BadRow as bad:  # of a stream
+            raise bad.later(begin).named(source.feature_names) from None
+        population.learn(x)
+        advance(len(task.cells) * len(x))
+    facts = population.looked() if isinstance(source, Stream) else population.concluded()
+    for index, place in enumerate(members):
+        if index in facts:
+            found.append((place, *_clusters(facts[index]), None))
+        else:
+            found.append((place, FAILED, np.nan, population.failures[index]))
+    return found
+
+
+def _samples(source: Any, n_samples: int | None, seed: int) -> Iterator[tuple[int, Array]]:
+    """The samples that the models learn, in blocks: the number of the first one in a stream, and rows."""
+    if not isinstance(source, Stream):
+        assert n_samples is not None
+        for rows in blocks(drawing(len(source), None, random_for(seed, DRAWN)), n_samples):
+            require_whole(source)
+            yield 0, source[rows]
+            release(source)
+        return
+    at = source.position
+    end = source.length if n_samples is None else at + n_samples
+    with closing(chunks_ahead(copy.copy(source), at, end, MOST_SAMPLES, at)) as chunks:
+        for chunk in chunks:
+            if chunk.bad:
+                raise chunk.bad[0].later(at)
+            yield at, chunk.x
+            at += chunk.taken
+
+
+def _clusters(facts: Diagnosis) -> tuple[int, float]:
+    """The number of clusters, and their mean response."""
+    share = facts.share[facts.learned]
+    response = float(share @ facts.mean_response[facts.learned] / share.sum()) if share.any() else 0.0
+    return int(facts.learned.sum()), response
+
+
+def _spread(
+    n_jobs: int | None, source: Any, task: _Task, advance: Callable[[int], Any]
+) -> Generator[Result, None, None]:
+    """Learn all models: in threads, or by the workers of a backend that has processes."""
+    workers = joblib.effective_n_jobs(n_jobs)
+    if get_active_backend(prefer="threads")[0].supports_sharedmem:
+        for part in _divided(task, source, len(task.cells)):
+            yield from _learned(source, part, workers, advance)
+        return
+    most = -(-len(task.cells) // (PIECES * workers))
+    calls = [joblib.delayed(_learned_there)(source, part) for part in _divided(task, source, most)]
+    for found in _in_processes(n_jobs, calls):
+        if task.n_samples is not None:
+            advance(len(found) * task.n_samples)
+        yield from found
+
+
+def _learned_there(source: Any, task: _Task) -> list[Result]:
+    with _silent():
+        return _learned(source, task, 1, lambda _: None)
+
+
+def _in_processes(n_jobs: int | None, calls: Sequence[Any]) -> Generator[list[Result], None, None]:
     """Results in the order of completion, or all at the end if the backend cannot do that."""
     try:
         parallel = joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered")
     except ValueError:
-        yield from joblib.Parallel(n_jobs=n_jobs)(tasks)
+        yield from joblib.Parallel(n_jobs=n_jobs)(calls)
         return
     with children_ignore_interrupts():
-        found = parallel(tasks)
+        found = parallel(calls)
     try:
         for result in found:  # noqa: UP028  (found must be closed here, without its warning)
             yield result
