@@ -13,7 +13,7 @@
 namespace gaussian_neurons::GN_ISA {
 
 constexpr Index fewest_for_lists = 32;  // neurons
-constexpr double margin = 1;            // in square roots of the largest width
+constexpr double margin = 0.5;          // in square roots of the largest width
 constexpr double fullest = 0.4;         // lists with a larger share of all vectors and neurons are not used
 constexpr double head_start = 0.125;    // part of all vectors that may be over that share
 constexpr Index shortest_life = 8;      // samples; lists that are valid for fewer are not made again at once
@@ -208,6 +208,60 @@ GN_APART void weigh_listed(const Layer<S>& layer, const Weigh weigh, const int32
     });
 }
 
+// sum_j w_ij mu_j and sum_j w_ij of the neurons in one vector of lanes, for a few dimensions.
+template <Index Dims, class S>
+struct Sums {
+    typename S::vector step[Dims] = {}, push = {};
+};
+
+// Add R neurons of a list. Weights stay in registers; the sums are in the same order as in move_tile.
+template <bool Sample, Index R, Index Dims, class S, class Weigh>
+GN_INLINE void add_listed(Sums<Dims, S>& sums, const Layer<S>& layer, const Weigh& weigh, const int32_t* list,
+                          Index lane, const typename S::number* x) {
+    const Listed<R> rows{list};
+    measure_tile<S, Sample>(layer, rows, lane, x, [&](const auto& pairs) GN_INLINED {
+        typename S::vector weights[group];
+        if (!weigh_tile<S>(layer, weigh, rows, lane, pairs, weights)) return;
+        GN_UNROLL
+        for (Index r = 0; r < R; ++r) {
+            const auto* their = layer.centers + rows.place(layer, r);
+            sums.push += weights[r];
+            GN_UNROLL
+            for (Index d = 0; d < Dims; ++d) sums.step[d] += weights[r] * their[d * layer.pitch];
+        }
+    });
+}
+
+template <Index Dims, class S, class Weigh>
+GN_APART void step_listed(const Layer<S>& layer, const Weigh weigh, Rule rule, const int32_t* list, Index n,
+                          Index lane, const typename S::number* x) {
+    Sums<Dims, S> sums;
+    with_rows(n, [&](auto R) GN_INLINED { add_listed<true, R()>(sums, layer, weigh, list, lane, x); });
+    for (Index k = group; k < n; k += group)
+        with_rows(n - k, [&](auto R) GN_INLINED { add_listed<false, R()>(sums, layer, weigh, list + k, lane, x); });
+    const auto pull = pull_of<S>(layer, rule, lane);
+    const Index mine = layer.place(lane);
+    GN_UNROLL
+    for (Index d = 0; d < Dims; ++d) {
+        const Index at = mine + d * layer.pitch;
+        store<S>(layer.moved + at, stepped(load<S>(layer.centers + at), pull, x[d], sums.step[d], sums.push));
+    }
+}
+
+constexpr Index few_dimensions = 4;
+
+// Call f with the number of dimensions, at most `few_dimensions`, as a compile-time constant.
+template <Index D = few_dimensions, class F>
+GN_INLINE bool with_few(Index dimensions, F f) {
+    if constexpr (D > 0) {
+        if (dimensions != D) return with_few<D - 1>(dimensions, f);
+        f(std::integral_constant<Index, D>{});
+        return true;
+    } else {
+        return false;
+    }
+}
+
 template <class S, class Weigh>
 void learn_listed(Layer<S>& layer, const Neighbours<S>& near, Rule rule, const Weigh& weigh,
                   const typename S::number* x) {
@@ -215,6 +269,7 @@ void learn_listed(Layer<S>& layer, const Neighbours<S>& near, Rule rule, const W
     for (Index lane = 0; lane < layer.lanes; lane += L) {
         const int32_t* list = near.list + lane / L * layer.K;
         const Index n = near.count[lane / L];
+        if (with_few(layer.D, [&](auto D) { step_listed<D()>(layer, weigh, rule, list, n, lane, x); })) continue;
         for (Index k = 0; k < n; k += group)
             with_rows(n - k, [&](auto R) {
                 if (k == 0)

@@ -63,17 +63,29 @@ class Failure:
 
 @dataclass(frozen=True, eq=False)
 class Plateau:
-    """A region of the map in which the number of clusters agrees."""
+    """A region of the map in which the number of clusters agrees.
+
+    It is weak if it is no larger than what data without clusters gives. There the number falls steadily while
+    the width grows, so that n clusters have a part of the map in proportion to 1 / n; in sweeps of such data,
+    less than 1 / n (docs/scaling.md).
+    """
 
     n_clusters: int
     width: float  # in its middle
     inhibition: float
     seed: int  # the first one that found this number there
     agreement: float  # part of the runs in the region that found this number
+    support: float  # part of all runs of the map that are in the region and found this number
     cells: NDArray[np.bool_]  # (W, L) the cells of the region
 
+    @property
+    def weak(self) -> bool:
+        """Whether data without clusters gives such a region, too: its support is below 1 / n_clusters."""
+        return self.support * self.n_clusters < 1
+
     def __str__(self) -> str:
-        return f"{self.n_clusters} clusters around width {self.width:.4g} and inhibition {self.inhibition:g}"
+        found = f"{self.n_clusters} clusters around width {self.width:.4g} and inhibition {self.inhibition:g}"
+        return f"{found}, weak: {self.support:.0%} of the map" if self.weak else found
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -140,7 +152,8 @@ class Sweep:
         seed = self.seeds[int(np.argmax(self.n_clusters[w, k] == counts[w, k]))]
         agreement = most / (len(self.seeds) * len(places))
         middle = (float(self.widths[w]), float(self.inhibitions[k]))
-        return Plateau(int(counts[w, k]), *middle, seed, agreement, best)
+        support = most / self.n_clusters.size
+        return Plateau(int(counts[w, k]), *middle, seed, agreement, support, best)
 
     def model(
         self, width: float | None = None, inhibition: float | None = None, seed: int | None = None
@@ -175,7 +188,7 @@ class Sweep:
             "parameters": _plain(dict(self.parameters)),
             "plateau": None
             if found is None
-            else {name: _plain(value) for name, value in vars(found).items()},
+            else {name: _plain(value) for name, value in (vars(found) | {"weak": found.weak}).items()},
         }
 
     @classmethod
