@@ -13,7 +13,7 @@
 namespace gaussian_neurons::GN_ISA {
 
 constexpr Index fewest_for_lists = 32;  // neurons
-constexpr double margin = 0.5;          // in square roots of the largest width
+constexpr double margin = 1;            // in square roots of the largest width
 constexpr double fullest = 0.4;         // lists with a larger share of all vectors and neurons are not used
 constexpr double head_start = 0.125;    // part of all vectors that may be over that share
 constexpr Index shortest_life = 8;      // samples; lists that are valid for fewer are not made again at once

@@ -1,6 +1,7 @@
 """Many models of the same data: at which widths and inhibitions the number of clusters agrees."""
 
 import copy
+import importlib
 import threading
 import warnings
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -20,8 +21,8 @@ from gaussian_neurons.base import tables
 from gaussian_neurons.base.bad_rows import BadRow, require_finite
 from gaussian_neurons.base.checks import checked_shape, number, one_of, whole_number
 from gaussian_neurons.base.covariances import TYPES, of_shape
-from gaussian_neurons.base.interrupts import children_ignore_interrupts
 from gaussian_neurons.base.memory_maps import release, require_whole
+from gaussian_neurons.base.parallel import unordered
 from gaussian_neurons.base.progress import Bar
 from gaussian_neurons.base.warn import warn
 from gaussian_neurons.clustering.diagnosis import Diagnosis
@@ -47,6 +48,7 @@ ACROSS = 0.95  # part of the pairs of samples with a squared distance below the 
 INHIBITIONS = (0.25, 0.5, 1.0, 2.0)
 
 DRAWS_PER_NEURON = 200  # samples that a model learns; docs/scaling.md compares maps of more and fewer
+RAY = "ray."  # modules of Ray
 PIECES = 4  # tasks for each worker of a backend, so that all end at about the same time
 FAILED = -1  # instead of a number of clusters
 
@@ -465,39 +467,28 @@ def _spread(
 ) -> Generator[Result, None, None]:
     """Learn all models: in threads, or by the workers of a backend that has processes."""
     workers = joblib.effective_n_jobs(n_jobs)
-    if get_active_backend(prefer="threads")[0].supports_sharedmem:
+    backend, _ = get_active_backend(prefer="threads")
+    if backend.supports_sharedmem:
         for part in _divided(task, source, len(task.cells)):
             yield from _learned(source, part, workers, advance)
         return
     most = -(-len(task.cells) // (PIECES * workers))
-    calls = [joblib.delayed(_learned_there)(source, part) for part in _divided(task, source, most)]
-    for found in _in_processes(n_jobs, calls):
+    sent = source
+    if type(backend).__module__.startswith(RAY):  # Dask sends an argument of several tasks only once
+        sent = importlib.import_module("ray").put(source)
+    calls = [joblib.delayed(_learned_there)(sent, part) for part in _divided(task, source, most)]
+    for found in unordered(n_jobs, calls):
         if task.n_samples is not None:
             advance(len(found) * task.n_samples)
         yield from found
 
 
 def _learned_there(source: Any, task: _Task) -> list[Result]:
+    """The same in a process of a backend."""
+    if type(source).__module__.startswith(RAY):
+        source = importlib.import_module("ray").get(source)
     with _silent():
         return _learned(source, task, 1, lambda _: None)
-
-
-def _in_processes(n_jobs: int | None, calls: Sequence[Any]) -> Generator[list[Result], None, None]:
-    """Results in the order of completion, or all at the end if the backend cannot do that."""
-    try:
-        parallel = joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered")
-    except ValueError:
-        yield from joblib.Parallel(n_jobs=n_jobs)(calls)
-        return
-    with children_ignore_interrupts():
-        found = parallel(calls)
-    try:
-        for result in found:  # noqa: UP028  (found must be closed here, without its warning)
-            yield result
-    finally:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # that tasks were cancelled
-            found.close()  # on Ctrl-C, or the others would go on in the background
 
 
 @contextmanager
