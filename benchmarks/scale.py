@@ -37,7 +37,9 @@ def main() -> None:
         PARTS[name](given.cores)
 
 
-def blobs(count: int, columns: int, clusters: int, apart: float = 3.0, dtype: type = np.float64) -> np.ndarray:
+def blobs(
+    count: int, columns: int, clusters: int, apart: float = 3.0, dtype: type = np.float64
+) -> np.ndarray:
     """Round clusters of standard deviation 1; their centers have that of `apart` in each column."""
     random = np.random.default_rng(0)
     centers = random.normal(size=(clusters, columns)) * apart
@@ -47,7 +49,9 @@ def blobs(count: int, columns: int, clusters: int, apart: float = 3.0, dtype: ty
 # ---- sweep ------------------------------------------------------------------------------------------
 
 
-def one_model(x: np.ndarray, width: float, inhibition: float, seed: int, draws: int | str) -> tuple[int, float]:
+def one_model(
+    x: np.ndarray, width: float, inhibition: float, seed: int, draws: int | str
+) -> tuple[int, float]:
     """The number of clusters of one model, and the processor time: a task of the anchor."""
     warnings.simplefilter("ignore", ConvergenceWarning)
     begin = time.process_time()
@@ -87,7 +91,9 @@ def print_sweep(cores: int) -> None:
     for _ in range(TURNS):
         for name, run in kinds.items():
             taken[name].append(run())
-            print(f"  {name}: {taken[name][-1][0]:.2f} s, {taken[name][-1][1]:.2f} s of processors", flush=True)
+            print(
+                f"  {name}: {taken[name][-1][0]:.2f} s, {taken[name][-1][1]:.2f} s of processors", flush=True
+            )
     first = next(iter(kinds))
     reference = taken[first][0][2]
     print(f"{'':30} {'s':>7} {'times':>6} {'CPU s':>7} {'times':>6} {'same counts':>12}")
@@ -132,7 +138,9 @@ def print_threads(cores: int) -> None:
             for layers in (strong, weak * threads):
                 taken.setdefault((layers, threads), []).append(seconds(layers, threads))
     base = np.array(taken[strong, 1]), np.array(taken[weak, 1])
-    print(f"{'threads':>8} {f'{strong} layers, s':>14} {'speedup':>8} {f'{weak} a thread, s':>14} {'efficiency':>11}")
+    print(
+        f"{'threads':>8} {f'{strong} layers, s':>14} {'speedup':>8} {f'{weak} a thread, s':>14} {'efficiency':>11}"
+    )
     for threads in thread_counts(cores):
         one, other = np.array(taken[strong, threads]), np.array(taken[weak * threads, threads])
         print(

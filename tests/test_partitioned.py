@@ -145,5 +145,7 @@ def test_one_table_is_refused(wrong):
 def test_an_invalid_row_is_named():
     bad = [*PARTS[:2], PARTS[2].copy()]
     bad[2][7, 1] = np.nan
-    with pytest.raises(ValueError, match="partition 2: X must hold finite numbers, got NaN at row 7, column 1"):
+    with pytest.raises(
+        ValueError, match="partition 2: X must hold finite numbers, got NaN at row 7, column 1"
+    ):
         quick(bad)

@@ -6,8 +6,7 @@ final model learns from samples that are drawn from these. Memory on a machine i
 
 import os
 import warnings
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,6 +20,7 @@ from sklearn.utils import check_random_state
 from gaussian_neurons.base import tables
 from gaussian_neurons.base.bad_rows import require_finite
 from gaussian_neurons.base.memory_maps import row_blocks
+from gaussian_neurons.base.parallel import RETRIES, in_order, unordered
 from gaussian_neurons.base.progress import Bar
 from gaussian_neurons.estimator import SEEDS, GaussianNeurons
 from gaussian_neurons.learning.responses import strongest
@@ -33,7 +33,6 @@ PIECES = 20  # most pieces that are kept, for each neuron of the model
 SAMPLES = 20_000  # that the final model is given, at least 400 for each neuron, if there are as many rows
 SAMPLES_PER_NEURON = 400
 FINEST = 1e-4  # variance added to that of a piece before pieces are compared, as a part of that of all rows
-RETRIES = 3  # of a partition that fails on a cluster
 ROWS_AT_ONCE = 1 << 16  # of a file
 
 Task = Callable[[Any, int], "Pieces | None"]
@@ -108,7 +107,7 @@ def fit(
 
     count, results = _spread(partitions, learned, n_jobs)
     levels: list[tuple[int, Pieces]] = []  # pieces of 2^level partitions, as the digits of a binary counter
-    with Bar(count, 0, progress, str, unit="partitions") as bar, closing(results):
+    with Bar(count, 0, progress, str, unit="partitions") as bar:
         for index, pieces in enumerate(results):
             bar.advance(1)
             if pieces is not None:
@@ -137,7 +136,9 @@ def pieces_of(part: Any, index: int, parameters: dict[str, Any], seed: int, colu
         if not len(x):
             return None
         require_finite(x, x.dtype, names)
-        model = GaussianNeurons(**parameters | {"random_state": int(_random(seed, index + 1).integers(SEEDS))})
+        model = GaussianNeurons(
+            **parameters | {"random_state": int(_random(seed, index + 1).integers(SEEDS))}
+        )
         with warnings.catch_warnings():
             for kind in (AdviceWarning, ConvergenceWarning):
                 warnings.simplefilter("ignore", kind)
@@ -271,7 +272,7 @@ def _table(part: Any, columns: Any) -> tuple[Array, tuple[str, ...] | None]:
     return (np.concatenate(blocks) if blocks else np.empty((0, 0))), None if names is None else tuple(names)
 
 
-def _spread(partitions: Any, learned: Task, n_jobs: int | None) -> tuple[int, Generator[Any, None, None]]:
+def _spread(partitions: Any, learned: Task, n_jobs: int | None) -> tuple[int, Iterator[Any]]:
     """The number of partitions, and what remains of each, in their order."""
     kind = type(partitions).__module__.partition(".")[0]
     if hasattr(partitions, "__dask_graph__"):
@@ -284,16 +285,15 @@ def _spread(partitions: Any, learned: Task, n_jobs: int | None) -> tuple[int, Ge
             f"{type(partitions).__name__}. For a single table use GaussianNeurons().fit(X)."
         )
     parts = list(partitions)
-    parallel = joblib.Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
-    calls = (joblib.delayed(learned)(part, index) for index, part in enumerate(parts))
-
-    def results() -> Iterator[Any]:
-        yield from parallel(calls)
-
-    return len(parts), results()  # type: ignore[return-value]
+    calls = (joblib.delayed(_numbered)(learned, part, index) for index, part in enumerate(parts))
+    return len(parts), in_order(unordered(n_jobs, calls, prefer="threads"))
 
 
-def _with_dask(partitions: Any, learned: Task) -> tuple[int, Generator[Any, None, None]]:
+def _numbered(learned: Task, part: Any, index: int) -> tuple[int, Pieces | None]:
+    return index, learned(part, index)
+
+
+def _with_dask(partitions: Any, learned: Task) -> tuple[int, Iterator[Any]]:
     import dask
 
     if getattr(partitions, "ndim", 2) == 2 and len(getattr(partitions, "chunks", ())) == 2:
@@ -316,10 +316,10 @@ def _with_dask(partitions: Any, learned: Task) -> tuple[int, Generator[Any, None
         finally:
             client.cancel(futures)
 
-    return len(tasks), results()  # type: ignore[return-value]
+    return len(tasks), results()
 
 
-def _with_ray(partitions: Any, learned: Task) -> tuple[int, Generator[Any, None, None]]:
+def _with_ray(partitions: Any, learned: Task) -> tuple[int, Iterator[Any]]:
     import ray
 
     blocks = partitions.to_arrow_refs()
@@ -329,4 +329,4 @@ def _with_ray(partitions: Any, learned: Task) -> tuple[int, Generator[Any, None,
         for reference in [task.remote(block, index) for index, block in enumerate(blocks)]:
             yield ray.get(reference)
 
-    return len(blocks), results()  # type: ignore[return-value]
+    return len(blocks), results()

@@ -1,7 +1,6 @@
 """Many models of the same data: at which widths and inhibitions the number of clusters agrees."""
 
 import copy
-import importlib
 import threading
 import warnings
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -12,7 +11,6 @@ from typing import Any
 
 import joblib
 import numpy as np
-from joblib.parallel import get_active_backend
 from numpy.typing import NDArray
 from scipy import ndimage
 from sklearn.exceptions import ConvergenceWarning
@@ -22,7 +20,7 @@ from gaussian_neurons.base.bad_rows import BadRow, require_finite
 from gaussian_neurons.base.checks import checked_shape, number, one_of, whole_number
 from gaussian_neurons.base.covariances import TYPES, of_shape
 from gaussian_neurons.base.memory_maps import release, require_whole
-from gaussian_neurons.base.parallel import unordered
+from gaussian_neurons.base.parallel import sent_once, shares_memory, unordered
 from gaussian_neurons.base.progress import Bar
 from gaussian_neurons.base.warn import warn
 from gaussian_neurons.clustering.diagnosis import Diagnosis
@@ -48,7 +46,6 @@ ACROSS = 0.95  # part of the pairs of samples with a squared distance below the 
 INHIBITIONS = (0.25, 0.5, 1.0, 2.0)
 
 DRAWS_PER_NEURON = 200  # samples that a model learns; docs/scaling.md compares maps of more and fewer
-RAY = "ray."  # modules of Ray
 PIECES = 4  # tasks for each worker of a backend, so that all end at about the same time
 FAILED = -1  # instead of a number of clusters
 
@@ -467,15 +464,12 @@ def _spread(
 ) -> Generator[Result, None, None]:
     """Learn all models: in threads, or by the workers of a backend that has processes."""
     workers = joblib.effective_n_jobs(n_jobs)
-    backend, _ = get_active_backend(prefer="threads")
-    if backend.supports_sharedmem:
+    if shares_memory() or workers == 1:  # which joblib learns here
         for part in _divided(task, source, len(task.cells)):
             yield from _learned(source, part, workers, advance)
         return
     most = -(-len(task.cells) // (PIECES * workers))
-    sent = source
-    if type(backend).__module__.startswith(RAY):  # Dask sends an argument of several tasks only once
-        sent = importlib.import_module("ray").put(source)
+    sent = sent_once(source)
     calls = [joblib.delayed(_learned_there)(sent, part) for part in _divided(task, source, most)]
     for found in unordered(n_jobs, calls):
         if task.n_samples is not None:
@@ -485,8 +479,6 @@ def _spread(
 
 def _learned_there(source: Any, task: _Task) -> list[Result]:
     """The same in a process of a backend."""
-    if type(source).__module__.startswith(RAY):
-        source = importlib.import_module("ray").get(source)
     with _silent():
         return _learned(source, task, 1, lambda _: None)
 

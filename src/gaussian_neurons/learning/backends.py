@@ -64,9 +64,7 @@ def learn_many(
             if together:
                 each = [(layer.centers, layer.widths) for layer in now]
                 found = native.learn_each(each, rows, widths, rules, [layer.seen for layer in now], threads)
-                now = tuple(
-                    [layer.after(*one, len(rows)) for layer, one in zip(now, found, strict=True)]
-                )
+                now = tuple([layer.after(*one, len(rows)) for layer, one in zip(now, found, strict=True)])
             else:
                 now = tuple(
                     [

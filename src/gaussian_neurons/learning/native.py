@@ -73,9 +73,7 @@ def learn_each(
     numbers, first = np.array(rules, np.float64), np.array(seen, np.int64)
     status, where = np.empty_like(now), np.zeros_like(now)
     while (now < len(samples)).any():
-        _core.learn_each(
-            centers, widths, samples, sample_widths, now, first, numbers, status, where, threads
-        )
+        _core.learn_each(centers, widths, samples, sample_widths, now, first, numbers, status, where, threads)
         for layer in np.flatnonzero(status != DONE):
             row, at, count = int(now[layer]), int(where[layer]), len(layers[layer][1])
             if status[layer] == BAD_VALUE:
