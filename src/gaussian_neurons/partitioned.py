@@ -4,6 +4,7 @@ Of each neuron of a partition there remain the number, the mean and the variance
 final model learns from samples that are drawn from these. Memory on a machine is that of one partition.
 """
 
+import importlib
 import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -51,7 +52,7 @@ class Pieces:
     @property
     def rows(self) -> int:
         """How many rows there were."""
-        return int(round(float(self.counts.sum())))
+        return round(float(self.counts.sum()))
 
     def drawn(self, count: int, random: np.random.Generator) -> Array:
         """So many samples, (count, D): each piece as often as it has rows, to the nearest number."""
@@ -159,7 +160,7 @@ def _won(x: Array, model: GaussianNeurons, names: tuple[str, ...] | None) -> Pie
             for _, rows in row_blocks(x)
         ]
     )
-    used, winner = np.unique(winner, return_inverse=True)
+    winner = np.unique(winner, return_inverse=True)[1]
     wide = x.astype(np.float64)
     counts = np.bincount(winner).astype(np.float64)
 
@@ -281,8 +282,8 @@ def _spread(partitions: Any, learned: Task, n_jobs: int | None) -> tuple[int, It
         return _with_ray(partitions, learned)
     if _is_path(partitions) or tables.is_table(partitions) or not isinstance(partitions, Iterable):
         raise TypeError(
-            f"partitions must be a Dask array or data frame, a Ray dataset, or a list of tables or files; got "
-            f"{type(partitions).__name__}. For a single table use GaussianNeurons().fit(X)."
+            f"partitions must be a Dask array or data frame, a Ray dataset, or a list of tables or files, "
+            f"got {type(partitions).__name__}. For a single table use GaussianNeurons().fit(X)."
         )
     parts = list(partitions)
     calls = (joblib.delayed(_numbered)(learned, part, index) for index, part in enumerate(parts))
@@ -294,8 +295,7 @@ def _numbered(learned: Task, part: Any, index: int) -> tuple[int, Pieces | None]
 
 
 def _with_dask(partitions: Any, learned: Task) -> tuple[int, Iterator[Any]]:
-    import dask
-
+    dask = importlib.import_module("dask")
     if getattr(partitions, "ndim", 2) == 2 and len(getattr(partitions, "chunks", ())) == 2:
         partitions = partitions.rechunk({1: -1})  # whole rows
     blocks = np.ravel(partitions.to_delayed()).tolist()
@@ -303,9 +303,7 @@ def _with_dask(partitions: Any, learned: Task) -> tuple[int, Iterator[Any]]:
 
     def results() -> Iterator[Any]:
         try:
-            from distributed import get_client
-
-            client = get_client()
+            client = importlib.import_module("distributed").get_client()
         except (ImportError, ValueError):
             yield from dask.compute(*tasks)
             return
@@ -320,8 +318,7 @@ def _with_dask(partitions: Any, learned: Task) -> tuple[int, Iterator[Any]]:
 
 
 def _with_ray(partitions: Any, learned: Task) -> tuple[int, Iterator[Any]]:
-    import ray
-
+    ray = importlib.import_module("ray")
     blocks = partitions.to_arrow_refs()
     task = ray.remote(max_retries=RETRIES, retry_exceptions=True)(learned)
 

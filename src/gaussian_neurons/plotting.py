@@ -124,8 +124,8 @@ def sweep_map(axes: "Axes", sweep: Sweep) -> "AxesImage":
     """Plot the number of clusters over widths and inhibitions, with a frame around the plateau.
 
     A cell shows the median over the seeds and, if they differ, the smallest and the largest number; a cross
-    if learning failed. A ring marks the middle of the plateau. The frame is dashed, and the label of the widths
-    says so, if the plateau is weak. Equal numbers have equal colours.
+    if learning failed. A ring marks the middle of the plateau. If the plateau is weak, the frame is dashed
+    and the label of the widths says so. Equal numbers have equal colours.
 
     Parameters
     ----------

@@ -255,8 +255,8 @@ def _conclusion(found: "Sweep") -> list[str]:
     ]
     if plateau.weak:
         lines.append(
-            f"This is weak evidence: {plateau.support:.0%} of all models agree there, and data without clusters "
-            f"gives such a region, too. Compare with fit without a width, or try more widths."
+            f"This is weak evidence: {plateau.support:.0%} of all models agree there, and data without "
+            f"clusters gives such a region, too. Compare with fit without a width, or try more widths."
         )
     return lines
 

@@ -63,7 +63,9 @@ def learn_many(
         try:
             if together:
                 each = [(layer.centers, layer.widths) for layer in now]
-                found = native.learn_each(each, rows, widths, rules, [layer.seen for layer in now], threads)
+                own_rules = [rule for rule in rules if isinstance(rule, Rule)]
+                seen = [layer.seen for layer in now]
+                found = native.learn_each(each, rows, widths, own_rules, seen, threads)
                 now = tuple([layer.after(*one, len(rows)) for layer, one in zip(now, found, strict=True)])
             else:
                 now = tuple(
@@ -84,7 +86,7 @@ def learn_many(
 def _are_alike(layers: Layers, rules: Sequence[Rule | Shares]) -> bool:
     """Whether these are several layers of one size, with given widths."""
     sizes = {(layer.centers.shape, layer.widths.shape, layer.centers.dtype) for layer in layers}
-    return len(layers) > 1 and len(sizes) == 1 and all(isinstance(rule, Rule) for rule in rules)
+    return 1 < len(layers) == len(rules) and len(sizes) == 1 and all(isinstance(rule, Rule) for rule in rules)
 
 
 def _after_shares(layer: Neurons, rows: Array, rule: Shares, backend: str | Learn) -> Neurons:

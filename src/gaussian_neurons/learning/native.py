@@ -72,16 +72,21 @@ def learn_each(
     before, now = widths.copy(), np.zeros(len(layers), np.int64)
     numbers, first = np.array(rules, np.float64), np.array(seen, np.int64)
     status, where = np.empty_like(now), np.zeros_like(now)
+    errors: dict[int, Exception] = {}
     while (now < len(samples)).any():
         _core.learn_each(centers, widths, samples, sample_widths, now, first, numbers, status, where, threads)
-        for layer in np.flatnonzero(status != DONE):
+        for layer in np.flatnonzero(status != DONE).tolist():
             row, at, count = int(now[layer]), int(where[layer]), len(layers[layer][1])
             if status[layer] == BAD_VALUE:
-                raise bad_value(row, at, float(samples[row, at]), centers.dtype.name)
-            if status[layer] == BAD_WIDTH and sample_widths is not None:
-                raise bad_width(row, sample_widths[row].tolist())
-            own = before[layer * count : (layer + 1) * count]
-            raise diverged(at, seen[layer] + row, own, rules[layer])
+                errors[layer] = bad_value(row, at, float(samples[row, at]), centers.dtype.name)
+            elif status[layer] == BAD_WIDTH and sample_widths is not None:
+                errors[layer] = bad_width(row, sample_widths[row].tolist())
+            else:
+                own = before[layer * count : (layer + 1) * count]
+                errors[layer] = diverged(at, seen[layer] + row, own, rules[layer])
+            now[layer] = len(samples)
+    if errors:
+        raise errors[min(errors)]
     return list(zip(centers, np.split(widths, len(layers)), strict=True))
 
 

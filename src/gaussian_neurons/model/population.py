@@ -4,11 +4,10 @@ Each learns what `learner.advance` would let it learn, bit for bit. All learn to
 compiled core, and a review does only what changes neurons: it reports no events and numbers no clusters.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-import numpy as np
 from numpy.typing import NDArray
 
 from gaussian_neurons.base.bad_rows import BadRow
@@ -130,11 +129,10 @@ class Population:
         if not group:
             return
         settings = [self.members[index].settings for index in group]
-        layers = [self.networks[index].neurons for index in group]
+        before = [self.networks[index].neurons for index in group]
         rules = [rule_of(self.networks[index], one) for index, one in zip(group, settings, strict=True)]
-        for layers in learn_many(layers, x, rules, None, settings[0].backend, self.threads):  # noqa: B007
-            pass
-        for index, neurons in zip(group, layers, strict=True):
+        blocks = list(learn_many(before, x, rules, None, settings[0].backend, self.threads))
+        for index, neurons in zip(group, blocks[-1] if blocks else before, strict=True):
             self.networks[index] = self.networks[index].with_neurons(neurons)
 
     def _review(self) -> None:
