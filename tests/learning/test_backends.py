@@ -317,8 +317,8 @@ def test_the_bits_do_not_depend_on_the_number_of_threads(dtype, sample_widths):
 
 def test_the_first_layer_that_diverges_is_named():
     layers = [Neurons.at(SAMPLES[:5], 0.5)] * 3
-    rules = [Rule(0.1, 0.5), Rule(1e200, 0.5), Rule(1e300, 0.5)]
-    with pytest.raises(FloatingPointError, match=r"learning_rate=1e\+200 is too large"):
+    rules = [Rule(0.1, 0.5), Rule(1.5e308, 0.5), Rule(1.6e308, 0.5)]
+    with pytest.raises(FloatingPointError, match=r"learning_rate=1\.5e\+308 is too large"):
         last(layers, SAMPLES, rules, threads=3)
     bad = SAMPLES.copy()
     bad[7, 1] = np.inf

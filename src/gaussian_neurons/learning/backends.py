@@ -57,7 +57,7 @@ def learn_many(
     now = tuple(layers)
     learn, rows_at_once = resolved(backend)
     together = learn is native.learn and _are_alike(now, rules)
-    for begin, rows in row_blocks(np.asarray(samples), rows_at_once(now[:1] if together else now)):
+    for begin, rows in row_blocks(np.asarray(samples), rows_at_once(now) * threads):
         interruption_point()
         widths = None if own is None else own[begin : begin + len(rows)]
         try:
