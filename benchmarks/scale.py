@@ -1,6 +1,6 @@
 """Many models, many neurons, many partitions.
 
-    python -m benchmarks.scale [sweep threads lists partitioned] [--cores N]
+    python -m benchmarks.scale [sweep] [threads] [lists] [partitioned] [weak] [draws] [--cores N]
 
 Needs the installed package and nothing else. Ratios are measured in turns in one run.
 """
@@ -12,9 +12,12 @@ from collections.abc import Callable, Iterator
 
 import joblib
 import numpy as np
+from sklearn import datasets
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import adjusted_rand_score
 
-from gaussian_neurons import GaussianNeurons, sweep
+from gaussian_neurons import GaussianNeurons, _core, partitioned, sweep
 from gaussian_neurons.learning import native
 from gaussian_neurons.learning.backends import learn_many
 from gaussian_neurons.learning.neurons import Neurons
@@ -138,9 +141,8 @@ def print_threads(cores: int) -> None:
             for layers in (strong, weak * threads):
                 taken.setdefault((layers, threads), []).append(seconds(layers, threads))
     base = np.array(taken[strong, 1]), np.array(taken[weak, 1])
-    print(
-        f"{'threads':>8} {f'{strong} layers, s':>14} {'speedup':>8} {f'{weak} a thread, s':>14} {'efficiency':>11}"
-    )
+    names = f"{strong} layers, s", f"{weak} a thread, s"
+    print(f"{'threads':>8} {names[0]:>14} {'speedup':>8} {names[1]:>14} {'efficiency':>11}")
     for threads in thread_counts(cores):
         one, other = np.array(taken[strong, threads]), np.array(taken[weak * threads, threads])
         print(
@@ -149,7 +151,143 @@ def print_threads(cores: int) -> None:
         )
 
 
-PARTS = {"sweep": print_sweep, "threads": print_threads}
+# ---- lists of neighbours ----------------------------------------------------------------------------
+
+
+def print_lists(cores: int) -> None:
+    """Microseconds per sample of one layer on one core with lists of neighbours, and without."""
+    print(f"{'K':>5} {'D':>3} {'clusters':>9} {'settling':>9} {'lists':>8} {'without':>8} {'times':>6}  bits")
+    for neurons, columns, clusters in ((1024, 2, 100), (256, 2, 30), (64, 2, 5), (64, 25, 10)):
+        settle, count = (4000, 500) if neurons > 256 else (20_000, 4000)
+        random = np.random.default_rng(0)
+        if columns == 2:  # separate: ten standard deviations apart in a grid
+            places = np.array([(k % 10, k // 10) for k in range(clusters)]) * 10.0
+        else:
+            places = random.normal(size=(clusters, columns)) * 10 / np.sqrt(2 * columns)
+        x = random.normal(places[random.integers(clusters, size=settle + count)]).astype(np.float32)
+        width = 3.0 * columns
+        centers, widths = x[random.integers(len(x), size=neurons)], np.full(neurons, width, np.float32)
+
+        def cost(
+            first: int, end: int, lists: bool, centers=centers, widths=widths, x=x, width=width
+        ) -> tuple[float, np.ndarray]:
+            now, row, begin = centers.copy(), first, time.process_time()
+            while row < end:
+                row = _core.learn(now, widths, x[:end], None, row, row, 0.1 * width, 0.5, 0.0, 1, lists)[1]
+            return (time.process_time() - begin) / (end - first) * 1e6, now
+
+        settling, centers[:] = cost(0, settle, True)
+        turns = [[cost(settle, len(x), lists) for lists in (True, False)] for _ in range(TURNS)]
+        ours, theirs = (float(np.median([turn[k][0] for turn in turns])) for k in (0, 1))
+        ratio = np.median([turn[1][0] / turn[0][0] for turn in turns])
+        same = all(turn[0][1].tobytes() == turn[1][1].tobytes() for turn in turns)
+        print(
+            f"{neurons:5} {columns:3} {clusters:9} {settling:9.2f} {ours:8.2f} {theirs:8.2f} {ratio:6.2f}  "
+            f"{'the same' if same else 'DIFFERENT'}",
+            flush=True,
+        )
+
+
+# ---- plateaus ---------------------------------------------------------------------------------------
+
+
+def print_draws(cores: int) -> None:
+    """The plateau by the number of samples that each model of a sweep learns."""
+    print(f"{'clusters':>9} {'D':>3} {'samples':>8} {'found':>6} {'support':>8} {'seconds':>8}")
+    for clusters, columns, apart in ((3, 2, 4.0), (8, 2, 8.0), (8, 4, 3.0), (6, 8, 2.0)):
+        x = blobs(5000, columns, clusters, apart)
+        for samples in (5_000, 10_000, 100_000):
+            begin = time.perf_counter()
+            found = sweep(x, samples, n_jobs=cores, progress=False).plateau()
+            taken = time.perf_counter() - begin
+            number, support = (0, 0.0) if found is None else (found.n_clusters, found.support)
+            print(f"{clusters:9} {columns:3} {samples:8} {number:6} {support:8.2f} {taken:8.1f}", flush=True)
+
+
+def print_weak(cores: int) -> None:
+    """Plateaus of data without clusters, and of data with some."""
+    weak: dict[str, list[bool]] = {}
+
+    def show(kind: str, name: str, x: np.ndarray) -> None:
+        found = sweep(x, n_jobs=cores, progress=False).plateau()
+        weak.setdefault(kind, []).append(found is None or found.weak)
+        if found is not None:
+            product = found.support * found.n_clusters
+            print(f"{name:28} {found.n_clusters:6} {found.support:8.2f} {product:8.2f}", flush=True)
+
+    print(f"{'':28} {'found':>6} {'support':>8} {'product':>8}")
+    for columns in (2, 3, 5, 8):
+        for count in (200, 2000):
+            for seed in (0, 1):
+                random = np.random.default_rng([columns, count, seed])
+                name = f"D = {columns}, {count} rows"
+                show("without clusters", f"even, {name}", random.random((count, columns)))
+                show("without clusters", f"normal, {name}", random.normal(size=(count, columns)))
+    wine = datasets.load_wine().data
+    show("wine", "wine, 3 classes", (wine - wine.mean(axis=0)) / wine.std(axis=0))
+    for clusters in (3, 5, 8, 12):
+        for columns in (2, 3, 5, 8):
+            show("with clusters", f"{clusters} clusters, D = {columns}", blobs(2000, columns, clusters, 8.0))
+    for kind, flags in weak.items():
+        print(f"{kind}: {sum(flags)} of {len(flags)} are weak")
+
+
+# ---- partitions -------------------------------------------------------------------------------------
+
+
+def print_partitioned(cores: int) -> None:
+    """The adjusted Rand index of one fit and of eight partitions, over two seeds."""
+    means: list[np.ndarray] = []
+    print(f"{'':24} {'rows':>7} {'one fit':>8} {'8 parts':>8}")
+    for name, x, labels in labelled():
+        found = []
+        for seed in (0, 1):
+            model = GaussianNeurons(random_state=seed)
+            order = np.random.default_rng(seed).permutation(len(x))
+            parts = np.array_split(x[order], 8)
+            both = clone(model).fit(x), partitioned.fit(parts, model, n_jobs=cores, progress=False)
+            found.append([adjusted_rand_score(labels, one.predict(x)) for one in both])
+        means.append(np.mean(found, axis=0))
+        print(f"{name:24} {len(x):7} {means[-1][0]:8.3f} {means[-1][1]:8.3f}", flush=True)
+    if len(means) > 1:
+        print(f"{'mean':24} {'':7} {np.mean(means, axis=0)[0]:8.3f} {np.mean(means, axis=0)[1]:8.3f}")
+    x = blobs(200_000, 4, 10, 6.0)
+    labels = np.random.default_rng(0)
+    labels.normal(size=(10, 4))
+    number = labels.integers(10, size=len(x))
+    print("\n200,000 rows in 10 clusters, of which each of 8 partitions has only some:")
+    order = np.argsort(number, kind="stable")
+    for seed in (0, 1):
+        model = GaussianNeurons(random_state=seed)
+        begin = time.perf_counter()
+        one = clone(model).fit(x)
+        middle = time.perf_counter()
+        other = partitioned.fit(np.array_split(x[order], 8), model, n_jobs=cores, progress=False)
+        end = time.perf_counter()
+        scores = [adjusted_rand_score(number, found.predict(x)) for found in (one, other)]
+        print(
+            f"seed {seed}: one fit {one.n_clusters_} clusters, {scores[0]:.3f}, {middle - begin:.1f} s; "
+            f"partitions {other.n_clusters_}, {scores[1]:.3f}, {end - middle:.1f} s",
+            flush=True,
+        )
+
+
+def labelled() -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+    """The sets of compact clusters of `make bench-quality`, if they are there."""
+    from benchmarks.quality.sets import COMPACT, load, of_family
+
+    for data in of_family(load(), COMPACT):
+        yield data.name, data.x, data.labels
+
+
+PARTS = {
+    "sweep": print_sweep,
+    "threads": print_threads,
+    "lists": print_lists,
+    "partitioned": print_partitioned,
+    "weak": print_weak,
+    "draws": print_draws,
+}
 
 if __name__ == "__main__":
     main()

@@ -6,7 +6,6 @@ final model learns from samples that are drawn from these. Memory on a machine i
 
 import importlib
 import os
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -23,6 +22,7 @@ from gaussian_neurons.base.bad_rows import require_finite
 from gaussian_neurons.base.memory_maps import row_blocks
 from gaussian_neurons.base.parallel import RETRIES, in_order, unordered
 from gaussian_neurons.base.progress import Bar
+from gaussian_neurons.base.warn import silent
 from gaussian_neurons.estimator import SEEDS, GaussianNeurons
 from gaussian_neurons.learning.responses import strongest
 from gaussian_neurons.model.advice import AdviceWarning
@@ -108,7 +108,7 @@ def fit(
 
     count, results = _spread(partitions, learned, n_jobs)
     levels: list[tuple[int, Pieces]] = []  # pieces of 2^level partitions, as the digits of a binary counter
-    with Bar(count, 0, progress, str, unit="partitions") as bar:
+    with silent(AdviceWarning, ConvergenceWarning), Bar(count, 0, progress, str, unit="partitions") as bar:
         for index, pieces in enumerate(results):
             bar.advance(1)
             if pieces is not None:
@@ -140,9 +140,7 @@ def pieces_of(part: Any, index: int, parameters: dict[str, Any], seed: int, colu
         model = GaussianNeurons(
             **parameters | {"random_state": int(_random(seed, index + 1).integers(SEEDS))}
         )
-        with warnings.catch_warnings():
-            for kind in (AdviceWarning, ConvergenceWarning):
-                warnings.simplefilter("ignore", kind)
+        with silent(AdviceWarning, ConvergenceWarning):
             model.fit(x)
     except Exception as error:
         place = f"partition {index}" + (f", {os.fspath(part)!r}" if _is_path(part) else "")

@@ -1,10 +1,8 @@
 """Many models of the same data: at which widths and inhibitions the number of clusters agrees."""
 
 import copy
-import threading
-import warnings
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any
@@ -22,7 +20,7 @@ from gaussian_neurons.base.covariances import TYPES, of_shape
 from gaussian_neurons.base.memory_maps import release, require_whole
 from gaussian_neurons.base.parallel import sent_once, shares_memory, unordered
 from gaussian_neurons.base.progress import Bar
-from gaussian_neurons.base.warn import warn
+from gaussian_neurons.base.warn import silent, warn
 from gaussian_neurons.clustering.diagnosis import Diagnosis
 from gaussian_neurons.estimator import GaussianNeurons
 from gaussian_neurons.learning.responses import checked_scale, least_width, squared_distances
@@ -292,7 +290,7 @@ def sweep(
     reasons: dict[int, str] = {}
     each = source.length if n_samples is None and isinstance(source, Stream) else n_samples
     with (
-        _silent(),
+        silent(ConvergenceWarning, AdviceWarning),
         Bar(None if each is None else len(cells) * each, 0, progress, str) as bar,
         closing(_spread(n_jobs, source, _Task(cells, n_samples, parameters), bar.advance)) as results,
     ):
@@ -479,20 +477,8 @@ def _spread(
 
 def _learned_there(source: Any, task: _Task) -> list[Result]:
     """The same in a process of a backend."""
-    with _silent():
+    with silent(ConvergenceWarning, AdviceWarning):
         return _learned(source, task, 1, lambda _: None)
-
-
-@contextmanager
-def _silent() -> Iterator[None]:
-    """Without the warnings of single models: nothing learned is a valid result, columns have had theirs."""
-    if threading.current_thread() is not threading.main_thread():
-        yield  # warning filters are shared by all threads, and the main thread has set them
-        return
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        warnings.simplefilter("ignore", AdviceWarning)
-        yield
 
 
 def _checked_widths(widths: Any, first: Array, n_neurons: int) -> Array:
