@@ -1,11 +1,12 @@
 """Many models, many neurons, many partitions.
 
-    python -m benchmarks.scale [sweep] [threads] [lists] [partitioned] [weak] [draws] [--cores N]
+    python -m benchmarks.scale [sweep] [threads] [lists] [partitioned] [cost] [weak] [draws] [--cores N]
 
 Needs the installed package and nothing else. Ratios are measured in turns in one run.
 """
 
 import argparse
+import heapq
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -272,6 +273,53 @@ def print_partitioned(cores: int) -> None:
         )
 
 
+def print_cost(cores: int) -> None:
+    """What a sample, a partition and a union cost on this machine, and what follows for more rows."""
+    x = blobs(200_000, COLUMNS, CLUSTERS)
+    parameters = GaussianNeurons(random_state=0).get_params(deep=False)
+
+    def seconds(call: Callable[[], object]) -> float:
+        begin = time.process_time()
+        call()
+        return time.process_time() - begin
+
+    given = GaussianNeurons(width=8.0, init="samples", random_state=0).partial_fit(x[:20_000])
+    auto = GaussianNeurons(random_state=0).partial_fit(x[:20_000])
+    costs = {
+        "width given": seconds(lambda: given.partial_fit(x)),
+        "automatic width": seconds(lambda: auto.partial_fit(x)),
+    }
+    pieces = partitioned.pieces_of(x, 0, parameters, 0, None)
+    costs["a partition"] = seconds(lambda: partitioned.pieces_of(x, 0, parameters, 0, None))
+    for name, taken in costs.items():
+        print(f"{name}: {taken / len(x) * 1e6:.2f} us for a row, K = 50, D = {COLUMNS}, float64, one core")
+    assert pieces is not None
+    most = partitioned.PIECES * 50
+    full = partitioned._joined([pieces] * (most // len(pieces.counts)), most)
+    union = seconds(lambda: partitioned._joined([full, full], most))
+    fresh = len(pieces.counts) / most  # a union is needed once so many partitions are there
+    print(f"a union of two times {len(full.counts)} pieces: {union:.2f} s")
+    print(f"{'rows':>8} {'workers':>8} {'one model, days':>16} {'partitions, hours':>18} {'simulated':>10}")
+    each, rows = costs["a partition"] / len(x), 10_000_000  # of a partition
+    random = np.random.default_rng(0)
+    for count in (1e9, 1e12):
+        parts = int(count / rows)
+        for workers in (1, 16, 256, 4096):
+            if workers > parts:
+                continue
+            joining = parts * fresh * union
+            model = max(parts / workers * rows * each, joining)
+            times = rows * each * random.lognormal(-0.045, 0.3, parts)  # 30 % of variation, with the mean 1
+            times = np.append(times, times[: parts // 100])  # one in a hundred is repeated
+            free = np.zeros(workers)
+            heapq.heapify(heap := free.tolist())
+            for taken in times:
+                heapq.heapreplace(heap, heap[0] + taken)
+            simulated = max(max(heap), joining)
+            alone = count * costs["automatic width"] / len(x) / 86400
+            print(f"{count:8.0e} {workers:8} {alone:16.2f} {model / 3600:18.2f} {simulated / 3600:10.2f}")
+
+
 def labelled() -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
     """The sets of compact clusters of `make bench-quality`, if they are there."""
     from benchmarks.quality.sets import COMPACT, load, of_family
@@ -285,6 +333,7 @@ PARTS = {
     "threads": print_threads,
     "lists": print_lists,
     "partitioned": print_partitioned,
+    "cost": print_cost,
     "weak": print_weak,
     "draws": print_draws,
 }
