@@ -81,6 +81,16 @@ def test_the_picture_and_the_json_file_are_written(here):
     assert "--repulsion-every 4" in " ".join(fit_command(done.stdout))
 
 
+def test_a_weak_plateau_is_called_weak(here):
+    """Rows without clusters; by the clusters of the other tests it is not said."""
+    write_csv(here / "even.csv", np.random.default_rng(0).random((500, 2)))
+    more = ["--widths=8", "--samples=4000", "--neurons=20"]
+    done = good("sweep", "even.csv", *QUICK, *more, "--out", "map.svg")
+    assert re.search(r"This is weak evidence: \d+% of all models agree there", done.stdout)
+    write_csv(here / "a.csv")
+    assert "weak" not in good("sweep", "a.csv", *QUICK).stdout
+
+
 def test_output_files_are_checked_before_learning(here):
     write_csv(here / "a.csv")
     for option, name in (("--out", "map.png"), ("--json", "map.json")):
