@@ -8,12 +8,14 @@ process; and time and memory along a long stream.
 
 import argparse
 import time
+import warnings
 
 import numpy as np
 import psutil
 
 from benchmarks.speed import processor
 from gaussian_neurons import GaussianNeurons
+from gaussian_neurons.model.advice import AdviceWarning
 
 SIZES = ((16, 25), (16, 2), (50, 2), (50, 32), (200, 8), (50, 300))
 TARGET = 4.0
@@ -27,6 +29,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--long", type=int, default=10_000_000, help="samples of the long stream")
     long = parser.parse_args().long
+    warnings.simplefilter("ignore", AdviceWarning)
     print(f"{processor()}, one core, float64; target: at most {TARGET:g} times")
     print(f"{'K':>4} {'D':>4} {'':>12} {'given, µs':>10} {'auto, µs':>9} {'times':>6}")
     for neurons, columns in SIZES:

@@ -332,24 +332,25 @@ Place quadratic_forms(const SampleRows& rows,              // IN   (n, D)
     return bad;
 }
 
-// The neuron with the largest -|x - mu_i|^2 / sigma_i, and that value. Both are incomplete if a value is not
-// finite.
+// The neuron with the largest log-response -|x - mu_i|^2 / sigma_i less its offset, and its log-response. Both are
+// incomplete if a value is not finite.
 template <class T>
 Place strongest(const SampleRows& rows,            // IN   (n, D)
                 const Matrix<const T>& centers,    // IN   (K, D)
                 const Vector<const T>& widths,     // IN   (K,)
+                const Vector<const T>& offsets,    // IN   (K,)
                 const Vector<int64_t>& winner,     // OUT  (n,)
                 const Vector<T>& log_response) {   // OUT  (n,)
     const Index K = centers.shape[0], D = centers.shape[1];
     require(K >= 1, "centers must have at least one row");
     require(rows.D == D, "samples must have as many columns as centers");
-    require(widths.shape[0] == K, "widths must have one value for each center");
+    require(widths.shape[0] == K && offsets.shape[0] == K, "widths and offsets must have one value for each center");
     require(winner.shape[0] == rows.n && log_response.shape[0] == rows.n,
             "winner and log_response must have one element for each row");
     const auto& kernels = current->kernels<T>();
     auto size = [&](Index n) { return kernels.measure_workspace(K, D, n); };
     return measure<T>(rows, size, [&](const T* samples, Index first, Index n, T* work) {
-        kernels.strongest(K, D, n, samples, centers.data, widths.data, winner.data + first,
+        kernels.strongest(K, D, n, samples, centers.data, widths.data, offsets.data, winner.data + first,
                           log_response.data + first, work);
     });
 }
@@ -360,7 +361,7 @@ void bind_measuring(nb::module_& m) {
     m.def("quadratic_forms", &quadratic_forms<T>, nb::arg("samples"), nb::arg("centers"), nb::arg("covariances"),
           nb::arg("out"));
     m.def("strongest", &strongest<T>, nb::arg("samples"), nb::arg("centers"), nb::arg("widths"),
-          nb::arg("winner"), nb::arg("log_response"));
+          nb::arg("offsets"), nb::arg("winner"), nb::arg("log_response"));
 }
 
 // ---- groups -----------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ constexpr Index fewest_to_transpose = 4;
 template <class S>
 Index measure_workspace(Index K, Index D, Index n) {
     const Index lanes = Layer<S>::round_up(K, S::lanes);
-    return lanes + (n < fewest_to_transpose ? lanes : Layer<S>::measuring_size(K, D));
+    return 2 * lanes + (n < fewest_to_transpose ? lanes : Layer<S>::measuring_size(K, D));
 }
 
 // Call use(t, distances to the K centers) for each sample t; distances are 0 or more in the padding.
@@ -42,27 +42,33 @@ void distances(Index K, Index D, Index n, const typename S::number* samples, con
 
 template <class S>
 void strongest(Index K, Index D, Index n, const typename S::number* samples, const typename S::number* centers,
-               const typename S::number* widths, int64_t* winner, typename S::number* log_response,
-               typename S::number* work) {
+               const typename S::number* widths, const typename S::number* offsets, int64_t* winner,
+               typename S::number* log_response, typename S::number* work) {
     constexpr Index L = S::lanes;
     const Index lanes = Layer<S>::round_up(K, L);
-    typename S::number* width = work;  // (lanes,), 0 in the padding: values there are -inf or NaN and never win
-    for (Index i = 0; i < lanes; ++i) width[i] = i < K ? widths[i] : 0;
+    typename S::number *width = work, *offset = work + lanes;  // (lanes,)
+    for (Index i = 0; i < lanes; ++i) {
+        width[i] = i < K ? widths[i] : 0;  // values in the padding are -inf or NaN and never win
+        offset[i] = i < K ? offsets[i] : 0;
+    }
     typename S::integers first;
     for (Index l = 0; l < L; ++l) first[l] = typename S::integer(l);
-    measure_samples<S>(K, D, n, samples, centers, work + lanes, [&](Index t, const auto* distance) {
-        auto best = splat<S>(-__builtin_inf());
+    measure_samples<S>(K, D, n, samples, centers, work + 2 * lanes, [&](Index t, const auto* distance) {
+        auto best = splat<S>(-__builtin_inf()), response = best;
         auto at = first;
         for (Index lane = 0; lane < lanes; lane += L) {
             auto value = -load<S>(distance + lane) / load<S>(width + lane);
-            at = value > best ? first + typename S::integer(lane) : at;
-            best = larger<S>(value, best);
+            auto compared = value - load<S>(offset + lane);
+            auto wins = compared > best;
+            at = wins ? first + typename S::integer(lane) : at;
+            response = wins ? value : response;
+            best = wins ? compared : best;
         }
         Index lane = 0;
         for (Index l = 1; l < L; ++l)
             if (best[l] > best[lane] || (best[l] == best[lane] && at[l] < at[lane])) lane = l;
         winner[t] = int64_t(at[lane]);
-        log_response[t] = best[lane];
+        log_response[t] = response[lane];
     });
 }
 

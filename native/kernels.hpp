@@ -83,13 +83,15 @@ struct Kernels {
                   const T* covariances,  // IN   (K, D) or (K, D, D)
                   T* out,                // OUT  (n, K)
                   T* work);              // SCRATCH
-    // For each sample the neuron with the largest -|x - mu_i|^2 / sigma_i, the first one if several are equal.
+    // For each sample the neuron with the largest -|x - mu_i|^2 / sigma_i - offset_i, the first one if several are
+    // equal, and its -|x - mu_i|^2 / sigma_i.
     void (*strongest)(Index K, Index D, Index n,
                       const T* samples,  // IN   (n, D)
                       const T* centers,  // IN   (K, D)
                       const T* widths,   // IN   (K,)
+                      const T* offsets,  // IN   (K,)
                       int64_t* winner,   // OUT  (n,)  the neuron
-                      T* log_response,   // OUT  (n,)  its value
+                      T* log_response,   // OUT  (n,)  its log-response
                       T* work);          // SCRATCH
 };
 

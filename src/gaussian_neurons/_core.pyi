@@ -61,6 +61,7 @@ def strongest(
     samples: NDArray[Any],
     centers: NDArray[Any],
     widths: NDArray[Any],
+    offsets: NDArray[Any],
     winner: NDArray[np.int64],
     log_response: NDArray[Any],
 ) -> tuple[int, int]: ...

@@ -295,9 +295,10 @@ def test_a_first_row_out_of_range_is_an_error(first):
 # ---- the strongest response -------------------------------------------------------------------------
 
 
-def strongest(samples, centers, widths):
+def strongest(samples, centers, widths, offsets=None):
     winner, log_response = np.empty(len(samples), np.int64), np.empty(len(samples), centers.dtype)
-    assert native._core.strongest(samples, centers, widths, winner, log_response) == (-1, -1)
+    less = np.zeros_like(widths) if offsets is None else offsets
+    assert native._core.strongest(samples, centers, widths, less, winner, log_response) == (-1, -1)
     return winner, log_response
 
 
@@ -306,8 +307,9 @@ def strongest(samples, centers, widths):
 def test_strongest_agrees_with_squared_distances(instruction_set, dtype, K, D):
     random = np.random.default_rng(K * D)
     centers, widths = random.random((K, D)).astype(dtype), random.uniform(0.5, 1.5, K).astype(dtype)
-    centers[K // 2 :: 3] = centers[0]  # ties, if their widths are equal
-    widths[K // 2 :: 3] = widths[0]
+    offsets = random.normal(size=K).astype(dtype)
+    centers[K // 2 :: 3] = centers[0]  # ties, if their widths and offsets are equal
+    widths[K // 2 :: 3], offsets[K // 2 :: 3] = widths[0], offsets[0]
     x = np.concatenate([random.random((300, D)), centers.astype(np.float64)])
     for rows in (x, x.astype(np.float32), np.asfortranarray(x), x[::-1, ::-1], x[:1], x[:3], x[:4], x[:0]):
         distances = np.empty((len(rows), K), dtype)
@@ -321,6 +323,9 @@ def test_strongest_agrees_with_squared_distances(instruction_set, dtype, K, D):
             native._core.squared_distances(rows[row : row + 1], centers, alone)
             np.testing.assert_array_equal(alone[0], distances[row])
             assert strongest(rows[row : row + 1], centers, widths) == (winner[row], log_response[row])
+        winner, log_response = strongest(rows, centers, widths, offsets)
+        np.testing.assert_array_equal(winner, (scores - offsets).argmax(axis=1))
+        np.testing.assert_array_equal(log_response, scores[np.arange(len(rows)), winner])
 
 
 @pytest.mark.parametrize("n", [1, 20])
@@ -339,7 +344,7 @@ def test_the_position_of_the_first_value_that_is_not_finite(name, dtype):
     x = np.zeros((3000, 3))
     x[2345, 1] = x[2999, 0] = 1e300 if dtype is np.float32 else np.nan
     if name == "strongest":
-        out = (widths, np.empty(len(x), np.int64), np.empty(len(x), dtype))
+        out = (widths, np.zeros_like(widths), np.empty(len(x), np.int64), np.empty(len(x), dtype))
     else:
         out = (np.empty((len(x), 4), dtype),)
     assert getattr(native._core, name)(x, centers, *out) == (2345, 1)
@@ -356,15 +361,16 @@ def test_a_bad_value_in_a_later_block_is_named_by_its_row(monkeypatch, answer):
 
 def test_strongest_with_wrong_shapes_is_an_error():
     one, index = np.ones(1), np.zeros(1, np.int64)
-    for centers, widths, winner, response in [
-        (np.ones((0, 2)), np.ones(0), index, one),
-        (np.ones((1, 3)), one, index, one),
-        (np.ones((1, 2)), np.ones(2), index, one),
-        (np.ones((1, 2)), one, np.zeros(2, np.int64), one),
-        (np.ones((1, 2)), one, index, np.ones(2)),
+    for centers, *others in [
+        (np.ones((0, 2)), np.ones(0), np.ones(0), index, one),
+        (np.ones((1, 3)), one, one, index, one),
+        (np.ones((1, 2)), np.ones(2), one, index, one),
+        (np.ones((1, 2)), one, np.ones(2), index, one),
+        (np.ones((1, 2)), one, one, np.zeros(2, np.int64), one),
+        (np.ones((1, 2)), one, one, index, np.ones(2)),
     ]:
         with pytest.raises(ValueError, match="must have"):
-            native._core.strongest(np.ones((1, 2)), centers, widths, winner, response)
+            native._core.strongest(np.ones((1, 2)), centers, *others)
 
 
 @pytest.mark.parametrize("kind", [np.float16, np.int64, ">f8"])

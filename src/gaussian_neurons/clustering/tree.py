@@ -295,13 +295,17 @@ def _is_noise(
     varies = (box > 0) & np.isfinite(box)
     if not varies.any():
         return np.zeros(len(old), bool)
-    places = (rows[:, varies] - low[varies]) / box[varies]
+    in_groups = np.argsort(label, kind="stable")
+    places = ((rows[:, varies] - low[varies]) / box[varies])[in_groups]
+    counts = np.bincount(label, minlength=len(old))
+    used = np.flatnonzero(counts)
+    n, begins = counts[used][:, None], np.cumsum(counts)[used] - counts[used]
+    off = places - np.repeat(np.add.reduceat(places, begins) / n, counts[used], axis=0)
+    squares = np.add.reduceat(off * off, begins)
+    variance = (squares + 1 / 12) / (n + 1)  # one more row is spread evenly
     density = np.full(len(old), np.inf)  # logarithms of densities; evenly spread rows have 0
-    share = np.bincount(label, minlength=len(old)) / len(rows)
-    for group in np.flatnonzero(share):
-        own = places[label == group]
-        variance = (len(own) * own.var(axis=0) + 1 / 12) / (len(own) + 1)  # one more row is spread evenly
-        density[group] = np.log(share[group]) - np.log(2 * np.pi * np.e * variance).sum() / 2
+    share = counts / len(rows)
+    density[used] = np.log(share[used]) - np.log(2 * np.pi * np.e * variance).sum(axis=1) / 2
     order = np.argsort(density, kind="stable")
     sparse = np.log(np.maximum(np.cumsum(share[order]), 1 / len(rows)))
     enough = np.maximum(sparse, np.minimum(sparse + np.log(FEW), -np.log(FEW)))

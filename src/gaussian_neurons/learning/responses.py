@@ -108,21 +108,15 @@ def strongest(x: Array, centers: Array, widths: Array, shared: bool = False) -> 
         require_finite(x, centers.dtype)
         return np.full(len(x), -1), np.full(len(x), -np.inf, centers.dtype)
     winner, log_response = np.empty(len(x), np.int64), np.empty(len(x), centers.dtype)
-    if shared:
-        offset = x.shape[1] / 2 * np.log(widths)
-        for begin, logs in log_response_blocks(x, centers, widths):
-            block = slice(begin, begin + len(logs))
-            winner[block] = (logs - offset).argmax(axis=1)
-            log_response[block] = logs[np.arange(len(logs)), winner[block]]
-        return winner, log_response
     if widths.ndim > 1:
         for begin, logs in log_response_blocks(x, centers, widths):
             block = slice(begin, begin + len(logs))
             winner[block], log_response[block] = logs.argmax(axis=1), logs.max(axis=1)
         return winner, log_response
+    offsets = x.shape[1] / 2 * np.log(widths) if shared else np.zeros_like(widths)
     for begin, rows in interruptible_blocks(x, centers):
         block = slice(begin, begin + len(rows))
-        row, column = _core.strongest(rows, centers, widths, winner[block], log_response[block])
+        row, column = _core.strongest(rows, centers, widths, offsets, winner[block], log_response[block])
         if row >= 0:
             raise bad_value(begin + row, column, float(x[begin + row, column]), centers.dtype.name)
     return winner, log_response
