@@ -231,8 +231,8 @@ def sweep(
     ----------
     data : (n_rows, n_features), from which each model draws as `GaussianNeurons.fit` does; or a stream that
         can be read more than once, from which each learns as `GaussianNeurons.learn` does
-    n_samples : how many samples each model learns from. None: 200 for each neuron, which is enough to see how
-        many clusters there are, or a stream to its end
+    n_samples : how many samples each model learns from. None: 200 for each neuron, or a stream to its end.
+        More make the map more reliable (docs/scaling.md)
     n_neurons : an upper limit on the number of clusters
     covariance_type : of each model, see `GaussianNeurons`
     covariance : the shape of the neurons for the covariance types "diag" and "full", (n_features,) or
