@@ -5,10 +5,15 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <exception>
+#include <mutex>
 #include <new>
 #include <optional>
 #include <string>
+#include <system_error>
+#include <thread>
 #include <tuple>
 #include <vector>
 
@@ -57,9 +62,75 @@ Index chunk_rows(Index K, Index D, Shape shape) {
 enum Status { fine = 0, bad_value = 1, bad_width = 2, diverged = 3 };
 using Learned = std::tuple<int, Index, Index>;  // status, row, column or neuron
 
-// Learns rows [first, ...) until they end, the time slice is over or something is wrong, and leaves a valid
-// state in centers and widths. Returns (fine, next row to learn, 0), (bad_value, row, column),
-// (bad_width, row, 0) or (diverged, row, neuron).
+using Clock = std::chrono::steady_clock;
+
+// One layer, and what of the samples it learns.
+template <class T>
+struct Learner {
+    T *centers, *widths;            // INOUT  (K, D) and (K,), (K, D) or (K, D, D)
+    const SampleRows& rows;         // IN     (n, D)
+    const double* sample_widths;    // IN     (n,), (n, D), (n, D, D) or null
+    Setup setup;
+    Rule rule;
+
+    // Learns rows [first, ...) until they end, the deadline is over or something is wrong, and leaves a valid
+    // state in centers and widths. `seen` samples were learned before row `first`. Returns (fine, next row to
+    // learn, 0), (bad_value, row, column), (bad_width, row, 0) or (diverged, row, neuron).
+    Learned run(Index first, Index seen, std::optional<Clock::time_point> deadline) const {
+        const Index D = setup.D, of_width = numbers_of(setup.shape, D);
+        const auto& kernels = current->kernels<T>();
+        const Index chunk = std::min(chunk_rows(setup.K, D, setup.shape), rows.n - first);
+        const Index work_size = kernels.learn_workspace(setup), widths_size = sample_widths ? chunk * of_width : 0;
+        const Scratch<T> work(work_size + (rows.in_place<T>() ? 0 : chunk * D) + widths_size);
+        T *chunk_widths = work.at + work_size, *buffer = chunk_widths + widths_size;
+        const auto begin = chunk < rows.n - first && !deadline ? Clock::now() : Clock::time_point();
+        Learned result{fine, first, 0};
+        auto& [status, row, where] = result;
+        kernels.open(setup, centers, widths, work.at);
+        while (true) {
+            Index n = std::min(chunk, rows.n - row);
+            const auto [samples, bad] = read_rows(rows, row, n, buffer);
+            int found = fine;
+            if (bad.row >= 0) {
+                found = bad_value;
+                n = bad.row - row;
+                where = bad.column;
+            }
+            for (Index k = 0; sample_widths && k < n * of_width; ++k) {
+                chunk_widths[k] = T(sample_widths[row * of_width + k]);
+                const bool is_variance = setup.shape != Shape::full || k % of_width % (D + 1) == 0;
+                if (is_finite(chunk_widths[k]) && (!is_variance || chunk_widths[k] >= 0)) continue;
+                found = bad_width;
+                n = k / of_width;
+                where = 0;
+            }
+            const Outcome outcome =
+                kernels.learn(setup, rule, n, seen + (row - first), samples, chunk_widths, work.at);
+            row += outcome.learned;
+            if (outcome.diverged >= 0) {
+                found = diverged;
+                where = outcome.diverged;
+            }
+            status = found;
+            if (status != fine || row == rows.n) break;
+            const auto now = Clock::now();
+            if (!deadline)
+                deadline = now + std::max<Clock::duration>(slice, opening_share * (now - begin));
+            else if (now >= *deadline)
+                break;
+        }
+        kernels.write(setup, work.at, centers, widths);
+        return result;
+    }
+};
+
+void require_learnable(Index K, Index D, bool widths_fit, const SampleRows& rows) {
+    require(K >= 1 && D >= 1, "centers must have at least one row and one column");
+    require(widths_fit, "widths must be (K,), (K, D) or (K, D, D) for centers (K, D)");
+    require(rows.D == D, "samples must have as many columns as centers");
+}
+
+// See Learner.
 template <class T>
 Learned learn(const Matrix<T>& centers,  // INOUT  (K, D)
               const Widths<T>& widths,   // INOUT  (K,), (K, D) or (K, D, D)
@@ -69,67 +140,90 @@ Learned learn(const Matrix<T>& centers,  // INOUT  (K, D)
               Index seen,                // number of samples learned before row `first`
               double learning_rate, double inhibition, double width_learning_rate, Index repulsion_every,
               bool lists) {
-    using clock = std::chrono::steady_clock;
     const Index K = centers.shape[0], D = centers.shape[1];
-    require(K >= 1 && D >= 1, "centers must have at least one row and one column");
-    require(widths.fits(K, D), "widths must be (K,), (K, D) or (K, D, D) for centers (K, D)");
-    require(rows.D == D, "samples must have as many columns as centers");
+    require_learnable(K, D, widths.fits(K, D), rows);
     require(!sample_widths.data || (sample_widths.dimensions == widths.dimensions && sample_widths.fits(rows.n, D)),
             "sample_widths must have one element for each row, of the shape of those of widths");
     require(first >= 0 && first <= rows.n, "first must be in [0, n]");
     require(seen >= 0, "seen must be at least 0");
     require(repulsion_every >= 1, "repulsion_every must be at least 1");
     if (first == rows.n) return {fine, first, 0};
-    const auto& kernels = current->kernels<T>();
-    const Rule rule{learning_rate, inhibition, width_learning_rate, repulsion_every};
-    const Shape shape = Shape(widths.dimensions - 1);
-    const Index of_width = numbers_of(shape, D);
-    const Setup setup{K, D, shape, sample_widths.data && width_learning_rate > 0,
-                      lists && rows.n - first >= fewest_rows_for_lists};
-
+    const Learner<T> learner{centers.data, widths.data, rows, sample_widths.data,
+                             {K, D, Shape(widths.dimensions - 1), sample_widths.data && width_learning_rate > 0,
+                              lists && rows.n - first >= fewest_rows_for_lists},
+                             {learning_rate, inhibition, width_learning_rate, repulsion_every}};
     nb::gil_scoped_release released;
-    const Index chunk = std::min(chunk_rows(K, D, shape), rows.n - first);
-    const Index work_size = kernels.learn_workspace(setup), widths_size = sample_widths.data ? chunk * of_width : 0;
-    const Scratch<T> work(work_size + (rows.in_place<T>() ? 0 : chunk * D) + widths_size);
-    T *chunk_widths = work.at + work_size, *buffer = chunk_widths + widths_size;
-    const auto begin = chunk < rows.n - first ? clock::now() : clock::time_point();
-    std::optional<clock::time_point> deadline;
-    Learned result{fine, first, 0};
-    auto& [status, row, where] = result;
-    kernels.open(setup, centers.data, widths.data, work.at);
-    while (true) {
-        Index n = std::min(chunk, rows.n - row);
-        const auto [samples, bad] = read_rows(rows, row, n, buffer);
-        int found = fine;
-        if (bad.row >= 0) {
-            found = bad_value;
-            n = bad.row - row;
-            where = bad.column;
+    return learner.run(first, seen, {});
+}
+
+// Calls work(0) to work(count - 1) from so many threads, each number once.
+template <class Work>
+void in_threads(Index threads, Index count, Work work) {
+    std::atomic<Index> next{0};
+    std::mutex lock;
+    std::exception_ptr error;
+    auto all = [&] {
+        try {
+            for (Index k; (k = next++) < count;) work(k);
+        } catch (...) {
+            next = count;
+            const std::lock_guard held(lock);
+            error = std::current_exception();
         }
-        for (Index k = 0; sample_widths.data && k < n * of_width; ++k) {
-            chunk_widths[k] = T(sample_widths.data[row * of_width + k]);
-            const bool is_variance = shape != Shape::full || k % of_width % (D + 1) == 0;
-            if (is_finite(chunk_widths[k]) && (!is_variance || chunk_widths[k] >= 0)) continue;
-            found = bad_width;
-            n = k / of_width;
-            where = 0;
-        }
-        const Outcome outcome = kernels.learn(setup, rule, n, seen + (row - first), samples, chunk_widths, work.at);
-        row += outcome.learned;
-        if (outcome.diverged >= 0) {
-            found = diverged;
-            where = outcome.diverged;
-        }
-        status = found;
-        if (status != fine || row == rows.n) break;
-        const auto now = clock::now();
-        if (!deadline)
-            deadline = now + std::max<clock::duration>(slice, opening_share * (now - begin));
-        else if (now >= *deadline)
-            break;
+    };
+    std::vector<std::thread> others;
+    try {
+        for (Index k = 1; k < std::min(threads, count); ++k) others.emplace_back(all);
+    } catch (const std::system_error&) {
+        // The system has no more threads: those there are do the work.
     }
-    kernels.write(setup, work.at, centers.data, widths.data);
-    return result;
+    all();
+    for (auto& other : others) other.join();
+    if (error) std::rethrow_exception(error);
+}
+
+// Many layers of one size that learn the same rows, each by its own rule, in threads. The bits do not depend on
+// the number of threads: each layer is learned by one at a time. Ends once all layers have learned all rows, or
+// one time slice is over, or something is wrong with a layer.
+template <class T>
+void learn_each(const Array<T, 3>& centers,             // INOUT  (M, K, D)
+                const Widths<T>& widths,                // INOUT  (M K,), (M K, D) or (M K, D, D)
+                const SampleRows& rows,                 // IN     (n, D)
+                const Widths<const double>& sample_widths,  // IN     as in `learn`
+                const Vector<int64_t>& next,            // INOUT  (M,)  the next row to learn of each layer
+                const Vector<const int64_t>& seen,      // IN     (M,)  number of samples learned before row 0
+                const Matrix<const double>& rules,      // IN     (M, 4)  as in `Rule`
+                const Vector<int64_t>& status,          // OUT    (M,)
+                const Vector<int64_t>& where,           // OUT    (M,)  see Learner
+                Index threads) {
+    const Index M = centers.shape[0], K = centers.shape[1], D = centers.shape[2];
+    require_learnable(K, D, widths.fits(M * K, D), rows);
+    require(!sample_widths.data || (sample_widths.dimensions == widths.dimensions && sample_widths.fits(rows.n, D)),
+            "sample_widths must have one element for each row, of the shape of those of widths");
+    require(next.shape[0] == M && seen.shape[0] == M && status.shape[0] == M && where.shape[0] == M,
+            "next, seen, status and where must be (M,) for centers (M, K, D)");
+    require(rules.shape[0] == M && rules.shape[1] == 4, "rules must be (M, 4)");
+    require(threads >= 1, "threads must be at least 1");
+    for (Index m = 0; m < M; ++m) {
+        require(next.data[m] >= 0 && next.data[m] <= rows.n, "next must be in [0, n]");
+        require(seen.data[m] >= 0, "seen must be at least 0");
+        require(rules.data[4 * m + 3] >= 1, "repulsion_every must be at least 1");
+        status.data[m] = fine;
+    }
+    const Shape shape = Shape(widths.dimensions - 1);
+    nb::gil_scoped_release released;
+    const auto deadline = Clock::now() + slice;
+    in_threads(threads, M, [&](Index m) {
+        int64_t& row = next.data[m];
+        if (row == rows.n || Clock::now() >= deadline) return;
+        const double* rule = rules.data + 4 * m;
+        const Learner<T> learner{centers.data + m * K * D, widths.data + m * K * numbers_of(shape, D), rows,
+                                 sample_widths.data,
+                                 {K, D, shape, sample_widths.data && rule[2] > 0,
+                                  rows.n - row >= fewest_rows_for_lists},
+                                 {rule[0], rule[1], rule[2], Index(rule[3])}};
+        std::tie(status.data[m], row, where.data[m]) = learner.run(row, seen.data[m] + row, deadline);
+    });
 }
 
 // The same for neurons that share each sample. Returns (fine, next row to learn, 0) or (bad_value, row, column).
@@ -141,7 +235,6 @@ Learned learn_shares(const Matrix<T>& centers,      // INOUT  (K, D)
                      const SampleRows& rows,        // IN     (n, D)
                      Index first,                   // the first row to learn
                      double rate, double least_width, double reach) {
-    using clock = std::chrono::steady_clock;
     const Index K = centers.shape[0], D = centers.shape[1];
     require(K >= 1 && D >= 1, "centers must have at least one row and one column");
     require(widths.shape[0] == K && totals.shape[0] == K && resting.shape[0] == K,
@@ -154,7 +247,7 @@ Learned learn_shares(const Matrix<T>& centers,      // INOUT  (K, D)
     const Index chunk = std::min(std::clamp<Index>((1 << 22) / (K * D), 1, 1024), rows.n - first);
     const Index work_size = kernels.shares_workspace(K, D);
     const Scratch<T> work(work_size + (rows.in_place<T>() ? 0 : chunk * D));
-    const auto deadline = clock::now() + slice;
+    const auto deadline = Clock::now() + slice;
     for (Index row = first;;) {
         const Index n = std::min(chunk, rows.n - row);
         const auto [samples, bad] = read_rows(rows, row, n, work.at + work_size);
@@ -163,7 +256,7 @@ Learned learn_shares(const Matrix<T>& centers,      // INOUT  (K, D)
                              totals.data, work.at);
         row += good;
         if (bad.row >= 0) return {bad_value, bad.row, bad.column};
-        if (row == rows.n || clock::now() >= deadline) return {fine, row, 0};
+        if (row == rows.n || Clock::now() >= deadline) return {fine, row, 0};
     }
 }
 
@@ -176,6 +269,9 @@ void bind_learning(nb::module_& m) {
           nb::arg("sample_widths").none(), nb::arg("first"), nb::arg("seen"), nb::arg("learning_rate"),
           nb::arg("inhibition"), nb::arg("width_learning_rate"), nb::arg("repulsion_every"),
           nb::arg("lists") = true);
+    m.def("learn_each", &learn_each<T>, nb::arg("centers"), nb::arg("widths"), nb::arg("samples"),
+          nb::arg("sample_widths").none(), nb::arg("next"), nb::arg("seen"), nb::arg("rules"), nb::arg("status"),
+          nb::arg("where"), nb::arg("threads"));
 }
 
 // ---- distances and responses ------------------------------------------------------------------------

@@ -108,10 +108,23 @@ struct Layer {
         invert();
     }
 
-    void write(T* to_centers, T* to_widths) const {
+    // places: (K,) where each neuron is, or null if neuron i is at place i.
+    void write(const int32_t* places, T* to_centers, T* to_widths) const {
         for (Index i = 0; i < K; ++i) {
-            for (Index d = 0; d < D; ++d) to_centers[i * D + d] = centers[place(i) + d * pitch];
-            to_widths[i] = widths[i];
+            const Index at = places ? places[i] : i;
+            for (Index d = 0; d < D; ++d) to_centers[i * D + d] = centers[place(at) + d * pitch];
+            to_widths[i] = widths[at];
+        }
+    }
+
+    // Put neuron order[i] at place i, for all i in [0, K). `moved` and `pull` are overwritten.
+    void arrange(const int32_t* order) {
+        arrange_centers(order, centers);
+        arrange_centers(order, saved_centers);
+        T* const of_each[] = {widths, inverse, exponent, saved_widths};
+        for (T* numbers : of_each) {
+            for (Index i = 0; i < K; ++i) pull[i] = numbers[order[i]];
+            for (Index i = 0; i < K; ++i) numbers[i] = pull[i];
         }
     }
 
@@ -147,7 +160,7 @@ struct Layer {
     // is reset.
     bool valid() {
         if (all_finite()) return true;
-        if (first_invalid() >= 0) return false;
+        if (first_invalid(nullptr) >= 0) return false;
         for (Index d = 0; d < D; ++d)
             for (Index i = K; i < lanes; ++i) centers[place(i) + d * pitch] = 0;
         for (Index i = K; i < lanes; ++i) widths[i] = 1;
@@ -171,16 +184,25 @@ struct Layer {
         return true;
     }
 
-    Index first_invalid() const {
+    // places: see write().
+    Index first_invalid(const int32_t* places) const {
         for (Index i = 0; i < K; ++i) {
-            T sum = widths[i] - widths[i];
-            for (Index d = 0; d < D; ++d) sum += centers[place(i) + d * pitch] - centers[place(i) + d * pitch];
-            if (!(sum == 0) || !(widths[i] > 0)) return i;
+            const Index at = places ? places[i] : i;
+            T sum = widths[at] - widths[at];
+            for (Index d = 0; d < D; ++d) sum += centers[place(at) + d * pitch] - centers[place(at) + d * pitch];
+            if (!(sum == 0) || !(widths[at] > 0)) return i;
         }
         return -1;
     }
 
 private:
+    void arrange_centers(const int32_t* order, T* of) {
+        for (Index i = 0; i < K; ++i)
+            for (Index d = 0; d < D; ++d) moved[place(i) + d * pitch] = of[place(order[i]) + d * pitch];
+        for (Index i = 0; i < K; ++i)
+            for (Index d = 0; d < D; ++d) of[place(i) + d * pitch] = moved[place(i) + d * pitch];
+    }
+
     Layer(Index K, Index D, T* work)
         : K(K),
           D(D),

@@ -37,6 +37,9 @@ struct Session {
         layer.read(centers, widths);
         for (Index i = 1; i < setup.K; ++i) equal_widths &= widths[i] == widths[0];
     }
+
+    // (K,) where each neuron is, or null if neuron i is at place i.
+    const int32_t* places() const { return near.listed ? near.placed : nullptr; }
 };
 
 // ---- one sample -------------------------------------------------------------------------------------
@@ -131,7 +134,7 @@ Outcome learn_all(Session<S>& session, Rule rule, Index n, Index seen, const typ
             layer.save();
             learn(t);
             if (layer.valid()) continue;
-            Index neuron = layer.first_invalid();
+            Index neuron = layer.first_invalid(session.places());
             layer.restore();  // the last valid state
             return {t, neuron};
         }
@@ -204,9 +207,10 @@ bool forms(const Setup& setup, Index n, const typename S::number* samples, const
 template <class S>
 void write(const Setup& setup, const typename S::number* work, typename S::number* centers,
            typename S::number* widths) {
-    if (setup.shape == Shape::round)
-        reinterpret_cast<const Session<S>*>(work)->layer.write(centers, widths);
-    else
+    if (setup.shape == Shape::round) {
+        const auto& session = *reinterpret_cast<const Session<S>*>(work);
+        session.layer.write(session.places(), centers, widths);
+    } else
         with_shape<S>(setup, [&](auto* type) {
             reinterpret_cast<const std::remove_pointer_t<decltype(type)>*>(work)->write(centers, widths);
         });

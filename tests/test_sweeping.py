@@ -1,5 +1,6 @@
 """Sweeps: the right number on a plateau, the same on all backends of joblib, wrong arguments."""
 
+import copy
 import json
 import os
 import signal
@@ -124,6 +125,46 @@ def test_the_result_is_the_same_on_all_joblib_backends():
     expected = sweep(X, 500, **quick).to_dict()
     for other in others:
         assert other.to_dict() == expected
+
+
+@pytest.mark.parametrize(
+    ("data", "n_samples", "options"),
+    [
+        (X, 7000, {}),
+        (X, 700, {}),  # fewer than the first data
+        (X * np.repeat([1.0, 9.0], 1500)[:, None], 5000, {"scale": "columns"}),  # renewed in between
+        (X, 3000, {"covariance_type": "full", "covariance": [[2.0, 1.0], [1.0, 2.0]]}),
+        (X.astype(np.float32), 2500, {"init": "uniform", "domain": (0, 1), "repulsion_every": 3}),
+        (Rows(X, passes=2), 5500, {}),
+        (Rows(X), 90, {}),
+    ],
+)
+def test_each_model_is_that_of_the_estimator(data, n_samples, options):
+    """Bit for bit: the mean response is a number of all neurons and recent samples."""
+    found = sweep(data, n_samples, **QUICK | {"widths": 3, "n_jobs": 3} | options)
+    assert (found.n_clusters >= 0).all()
+    for w, k, s in np.ndindex(found.n_clusters.shape):
+        model = found.model(float(found.widths[w]), float(found.inhibitions[k]), found.seeds[s])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            if isinstance(data, Rows):
+                model.learn(copy.copy(data), n_samples, progress=False)
+            else:
+                model.fit(data)
+        facts = model.diagnosis_
+        share = facts.share[facts.learned]
+        response = share @ facts.mean_response[facts.learned] / share.sum() if share.any() else 0.0
+        assert (found.n_clusters[w, k, s], found.mean_response[w, k, s]) == (model.n_clusters_, response)
+
+
+def test_a_small_plateau_is_weak():
+    """By hand: 8 of 12 runs for 2 clusters are 2/3 of the map, more than 1/2; 5 of 12 are less."""
+    strong = map_of(np.array([[2, 2], [2, 2], [2, 2], [2, 2], [1, 1], [1, 1]])).plateau()
+    weak = map_of(np.array([[7, 5], [4, 3], [2, 2], [2, 2], [1, 2], [1, 1]])).plateau()
+    assert (strong.support, strong.weak) == (8 / 12, False)
+    assert (weak.support, weak.weak) == (5 / 12, True)
+    assert "weak" in str(weak)
+    assert "weak" not in str(strong)
 
 
 def test_widths_scale_with_the_data():
@@ -301,9 +342,16 @@ def test_the_frame_of_three_cells_has_eight_sides_and_other_maps_none():
     axes = Figure().subplots()
     plotting.sweep_map(axes, map_of(cells))
     frame, middle = axes.collections
+    assert "weak" not in axes.get_xlabel()
     assert len(frame.get_segments()) == 8
     assert middle.get_offsets().tolist() == [[0, 0]]
     assert [text.get_text() for text in axes.texts] == ["3", "3", "3", "8", "1", "0", "×", "9"]
     axes = Figure().subplots()
     plotting.sweep_map(axes, map_of(np.array([[1], [9]])))
     assert not axes.collections
+
+
+def test_the_map_says_that_a_plateau_is_weak():
+    axes = Figure().subplots()
+    plotting.sweep_map(axes, map_of(np.array([[7, 5], [4, 3], [2, 2], [2, 2], [1, 2], [1, 1]])))
+    assert "weak plateau" in axes.get_xlabel()

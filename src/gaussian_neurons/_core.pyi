@@ -18,6 +18,18 @@ def learn(
     repulsion_every: int,
     lists: bool = True,
 ) -> tuple[int, int, int]: ...
+def learn_each(
+    centers: NDArray[Any],
+    widths: NDArray[Any],
+    samples: NDArray[Any],
+    sample_widths: NDArray[np.float64] | None,
+    next: NDArray[np.int64],
+    seen: NDArray[np.int64],
+    rules: NDArray[np.float64],
+    status: NDArray[np.int64],
+    where: NDArray[np.int64],
+    threads: int,
+) -> None: ...
 def learn_shares(
     centers: NDArray[Any],
     widths: NDArray[Any],

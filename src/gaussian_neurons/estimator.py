@@ -33,14 +33,13 @@ from gaussian_neurons.model.recent import Recent
 from gaussian_neurons.model.settings import Settings, checked, checked_before, checked_draws
 from gaussian_neurons.model.state import Network, State
 from gaussian_neurons.sampling import Stream, as_stream
-from gaussian_neurons.sampling.drawing import drawing
+from gaussian_neurons.sampling.drawing import blocks, drawing
 from gaussian_neurons.views import notebook, observers
 
 Array = NDArray[Any]
 
 LEAST_DRAWS = 100_000  # samples that fit presents at least, with a given width ...
 LEAST_DRAWS_OF_SHARES = 20_000  # ... and with an automatic one, whose neurons start spread over the data
-DRAWS_AT_ONCE = 4096
 SEEDS = int(np.iinfo(np.int32).max)
 NOTHING_LEARNED = (
     "no neuron learned: every row is labelled -1. The width may be too small for the distances in X, or the "
@@ -272,15 +271,13 @@ class GaussianNeurons(
         self, state: State, x: Array, widths: Array | None, weights: Array | None, given: Settings
     ) -> Iterator[State]:
         draw = drawing(len(x), weights, learner.random_for(state.seed, learner.DRAWN))
-        left = self.draws(len(x) if weights is None else int(np.count_nonzero(weights)))
-        while left:
-            rows = draw(min(left, DRAWS_AT_ONCE))
+        count = self.draws(len(x) if weights is None else int(np.count_nonzero(weights)))
+        for rows in blocks(draw, count):
             own = None if widths is None else widths[rows]
             require_whole(x)
             for state in learner.advance(state, x[rows], own, given):  # noqa: B020
                 yield state
             release(x)
-            left -= len(rows)
         state = learner.concluded(state, given)
         network = state.network
         assert network is not None

@@ -124,7 +124,8 @@ def sweep_map(axes: "Axes", sweep: Sweep) -> "AxesImage":
     """Plot the number of clusters over widths and inhibitions, with a frame around the plateau.
 
     A cell shows the median over the seeds and, if they differ, the smallest and the largest number; a cross
-    if learning failed. A ring marks the middle of the plateau. Equal numbers have equal colours.
+    if learning failed. A ring marks the middle of the plateau. If the plateau is weak, the frame is dashed
+    and the label of the widths says so. Equal numbers have equal colours.
 
     Parameters
     ----------
@@ -152,13 +153,15 @@ def sweep_map(axes: "Axes", sweep: Sweep) -> "AxesImage":
         if spread[w, k]:
             axes.text(w, k - 0.33, f"{found.min()}–{found.max()}", fontsize=6.5, **style)
     if plateau is not None:
-        _outline(axes, plateau.cells)
+        _outline(axes, plateau.cells, "dashed" if plateau.weak else "solid")
         w = int(np.searchsorted(sweep.widths, plateau.width))
         k = int(np.searchsorted(sweep.inhibitions, plateau.inhibition))
         axes.scatter([w], [k], s=520, facecolors="none", edgecolors=LEARNED, linewidths=1.6)
     axes.set_xticks(range(len(sweep.widths)), [f"{width:.2g}" for width in sweep.widths])
     axes.set_yticks(range(len(sweep.inhibitions)), [f"{strength:g}" for strength in sweep.inhibitions])
-    axes.set_xlabel("width σ, a squared length", color=INK)
+    weak = "\nweak plateau: data without clusters gives such a region, too"
+    said = weak if plateau is not None and plateau.weak else ""
+    axes.set_xlabel(f"width σ, a squared length{said}", color=INK)
     axes.set_ylabel("inhibition λ", color=INK)
     axes.tick_params(colors=INK, labelsize=8, length=0)
     axes.spines[:].set_visible(False)
@@ -210,7 +213,7 @@ def cluster_counts(model: "GaussianNeurons", axes: "Axes | None" = None) -> "Axe
     return axes
 
 
-def _outline(axes: "Axes", cells: NDArray[np.bool_]) -> None:
+def _outline(axes: "Axes", cells: NDArray[np.bool_], line: str) -> None:
     """Draw a line around cells (W, L), along each edge with a cell on one side only."""
     from matplotlib.collections import LineCollection
 
@@ -219,6 +222,7 @@ def _outline(axes: "Axes", cells: NDArray[np.bool_]) -> None:
     horizontal = np.argwhere(padded[1:-1, 1:] != padded[1:-1, :-1]) - 0.5  # horizontal edges
     lines = [((x, y), (x, y + 1)) for x, y in vertical] + [((x, y), (x + 1, y)) for x, y in horizontal]
     style: dict[str, Any] = {"colors": LEARNED, "linewidths": 2.4, "capstyle": "projecting"}
+    style["linestyles"] = line
     axes.add_collection(LineCollection(lines, clip_on=False, zorder=3, **style))
 
 

@@ -1,11 +1,9 @@
 """Many models of the same data: at which widths and inhibitions the number of clusters agrees."""
 
 import copy
-import threading
-import warnings
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any
 
@@ -19,24 +17,34 @@ from gaussian_neurons.base import tables
 from gaussian_neurons.base.bad_rows import BadRow, require_finite
 from gaussian_neurons.base.checks import checked_shape, number, one_of, whole_number
 from gaussian_neurons.base.covariances import TYPES, of_shape
-from gaussian_neurons.base.interrupts import children_ignore_interrupts
+from gaussian_neurons.base.memory_maps import release, require_whole
+from gaussian_neurons.base.parallel import sent_once, shares_memory, unordered
 from gaussian_neurons.base.progress import Bar
-from gaussian_neurons.base.warn import warn
+from gaussian_neurons.base.warn import silent, warn
+from gaussian_neurons.clustering.diagnosis import Diagnosis
 from gaussian_neurons.estimator import GaussianNeurons
 from gaussian_neurons.learning.responses import checked_scale, least_width, squared_distances
 from gaussian_neurons.model.advice import AdviceWarning
+from gaussian_neurons.model.learner import DRAWN, random_for
+from gaussian_neurons.model.population import Member, Population
 from gaussian_neurons.model.scaling import Scaling, uneven
 from gaussian_neurons.sampling import Stream
+from gaussian_neurons.sampling.ahead import chunks_ahead
+from gaussian_neurons.sampling.drawing import blocks, drawing
+from gaussian_neurons.sampling.stream import MOST_SAMPLES
 
 Array = NDArray[Any]
 Counts = NDArray[np.int64]
 Cell = tuple[float, float, int]  # width, inhibition, seed
+Result = tuple[int, int, float, str | None]  # index, number of clusters, mean response, reason of a failure
 
 FIRST = 1000  # samples that determine the widths
 STEPS = 12  # number of widths
 ACROSS = 0.95  # part of the pairs of samples with a squared distance below the largest width
 INHIBITIONS = (0.25, 0.5, 1.0, 2.0)
 
+DRAWS_PER_NEURON = 200  # samples that a model learns; docs/scaling.md compares maps of more and fewer
+PIECES = 4  # tasks for each worker of a backend, so that all end at about the same time
 FAILED = -1  # instead of a number of clusters
 
 
@@ -52,17 +60,29 @@ class Failure:
 
 @dataclass(frozen=True, eq=False)
 class Plateau:
-    """A region of the map in which the number of clusters agrees."""
+    """A region of the map in which the number of clusters agrees.
+
+    It is weak if it is no larger than what data without clusters gives. There the number falls steadily while
+    the width grows, so that n clusters have a part of the map in proportion to 1 / n; in sweeps of such data,
+    less than 1 / n (docs/scaling.md).
+    """
 
     n_clusters: int
     width: float  # in its middle
     inhibition: float
     seed: int  # the first one that found this number there
     agreement: float  # part of the runs in the region that found this number
+    support: float  # part of all runs of the map that are in the region and found this number
     cells: NDArray[np.bool_]  # (W, L) the cells of the region
 
+    @property
+    def weak(self) -> bool:
+        """Whether data without clusters gives such a region, too: its support is below 1 / n_clusters."""
+        return self.support * self.n_clusters < 1
+
     def __str__(self) -> str:
-        return f"{self.n_clusters} clusters around width {self.width:.4g} and inhibition {self.inhibition:g}"
+        found = f"{self.n_clusters} clusters around width {self.width:.4g} and inhibition {self.inhibition:g}"
+        return f"{found}, weak: {self.support:.0%} of the map" if self.weak else found
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -75,7 +95,7 @@ class Sweep:
     n_clusters: Counts  # (W, L, S), -1 for a model that failed
     mean_response: Array  # (W, L, S) of clusters to the last samples that they win; NaN for a failed model
     failures: tuple[Failure, ...]
-    n_samples: int | None  # as given
+    n_samples: int | None  # that each model learned; None: a stream to its end
     parameters: Mapping[str, Any]  # the other parameters of each model
 
     def __repr__(self) -> str:
@@ -129,7 +149,8 @@ class Sweep:
         seed = self.seeds[int(np.argmax(self.n_clusters[w, k] == counts[w, k]))]
         agreement = most / (len(self.seeds) * len(places))
         middle = (float(self.widths[w]), float(self.inhibitions[k]))
-        return Plateau(int(counts[w, k]), *middle, seed, agreement, best)
+        support = most / self.n_clusters.size
+        return Plateau(int(counts[w, k]), *middle, seed, agreement, support, best)
 
     def model(
         self, width: float | None = None, inhibition: float | None = None, seed: int | None = None
@@ -164,7 +185,7 @@ class Sweep:
             "parameters": _plain(dict(self.parameters)),
             "plateau": None
             if found is None
-            else {name: _plain(value) for name, value in vars(found).items()},
+            else {name: _plain(value) for name, value in (vars(found) | {"weak": found.weak}).items()},
         }
 
     @classmethod
@@ -210,7 +231,8 @@ def sweep(
     ----------
     data : (n_rows, n_features), from which each model draws as `GaussianNeurons.fit` does; or a stream that
         can be read more than once, from which each learns as `GaussianNeurons.learn` does
-    n_samples : how many samples each model learns from. None: as many as `fit` draws, or a stream to its end
+    n_samples : how many samples each model learns from. None: 200 for each neuron, or a stream to its end.
+        More make the map more reliable (docs/scaling.md)
     n_neurons : an upper limit on the number of clusters
     covariance_type : of each model, see `GaussianNeurons`
     covariance : the shape of the neurons for the covariance types "diag" and "full", (n_features,) or
@@ -222,7 +244,8 @@ def sweep(
     inhibitions : the inhibitions
     seeds : the seeds, or how many of them from 0 on
     learning_rate, repulsion_every, init, domain, scale : of each model, see `GaussianNeurons`
-    n_jobs : models at a time; -1 is one for each core, None is that of `joblib.parallel_config`
+    n_jobs : threads, or workers of the backend; -1 is one for each core, None is that of
+        `joblib.parallel_config`
     progress : show a progress bar on a terminal or in a notebook
 
     Returns
@@ -254,26 +277,27 @@ def sweep(
         "scale": scale,
     }
     _try(parameters, n_samples, source, first)
+    if n_samples is None and not isinstance(source, Stream):
+        n_samples = DRAWS_PER_NEURON * parameters["n_neurons"]
     chosen = _checked_widths(widths, _as_seen(first, parameters), n_neurons)
     strengths, numbers = _checked("inhibitions", inhibitions), _checked_seeds(seeds)
     shape = (len(chosen), len(strengths), len(numbers))
-    cells: list[Cell] = [
-        (float(chosen[w]), float(strengths[k]), numbers[s]) for w, k, s in np.ndindex(*shape)
-    ]
+    cells: dict[int, Cell] = {
+        place: (float(chosen[w]), float(strengths[k]), numbers[s])
+        for place, (w, k, s) in enumerate(np.ndindex(*shape))
+    }
     counts, responses = np.full(len(cells), FAILED, np.int64), np.full(len(cells), np.nan)
     reasons: dict[int, str] = {}
-    learn = joblib.delayed(_learned)
-    tasks = (learn(place, cell, source, n_samples, parameters) for place, cell in enumerate(cells))
+    each = source.length if n_samples is None and isinstance(source, Stream) else n_samples
     with (
-        _silent(),
-        Bar(len(cells), 0, progress, str, unit="models") as bar,
-        closing(_spread(n_jobs, tasks)) as results,
+        silent(ConvergenceWarning, AdviceWarning),
+        Bar(None if each is None else len(cells) * each, 0, progress, str) as bar,
+        closing(_spread(n_jobs, source, _Task(cells, n_samples, parameters), bar.advance)) as results,
     ):
         for place, count, response, reason in results:
             counts[place], responses[place] = count, response
             if reason is not None:
                 reasons[place] = reason
-            bar.advance(1)
     return Sweep(
         widths=chosen,
         inhibitions=strengths,
@@ -356,55 +380,105 @@ def _try(parameters: Mapping[str, Any], n_samples: int | None, source: Any, firs
         model_of(parameters, n_samples, width=1.0, inhibition=0.5, seed=0).partial_fit(first[:1])
 
 
-def _learned(
-    place: int, cell: Cell, source: Any, n_samples: int | None, parameters: Mapping[str, Any]
-) -> tuple[int, int, float, str | None]:
-    """Learn one model: its index, the number of clusters, their mean response, the reason of a failure."""
-    model = model_of(parameters, n_samples, *cell)
-    try:
-        with _silent():
-            if isinstance(source, Stream):
-                model.learn(copy.copy(source), n_samples, progress=False)
-            else:
-                model.fit(source)
-        found, count = model.diagnosis_, model.n_clusters_  # before 1000 samples, neurons learn only now
-    except BadRow:
-        raise  # every model would raise it
-    except (FloatingPointError, ValueError) as error:
-        return place, FAILED, np.nan, str(error)
-    share = found.share[found.learned]
-    response = float(share @ found.mean_response[found.learned] / share.sum()) if share.any() else 0.0
-    return place, count, response, None
+@dataclass(frozen=True)
+class _Task:
+    """Models that learn the same samples, by their index."""
+
+    cells: Mapping[int, Cell]
+    n_samples: int | None
+    parameters: Mapping[str, Any]
 
 
-def _spread(n_jobs: int | None, tasks: Iterator[Any]) -> Generator[Any, None, None]:
-    """Results in the order of completion, or all at the end if the backend cannot do that."""
-    try:
-        parallel = joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered")
-    except ValueError:
-        yield from joblib.Parallel(n_jobs=n_jobs)(tasks)
+def _divided(task: _Task, source: Any, most: int) -> Iterator[_Task]:
+    """The same in tasks of at most so many models. Models of one seed draw the same rows."""
+    groups: dict[int, list[int]] = {}
+    for place, (_, _, seed) in task.cells.items():
+        groups.setdefault(0 if isinstance(source, Stream) else seed, []).append(place)
+    for places in groups.values():
+        for begin in range(0, len(places), most):
+            yield replace(task, cells={place: task.cells[place] for place in places[begin : begin + most]})
+
+
+def _learned(source: Any, task: _Task, threads: int, advance: Callable[[int], Any]) -> list[Result]:
+    """Learn the models of a task."""
+    members: dict[int, Member] = {}
+    found: list[Result] = []
+    first = _first_samples(source)[:1]
+    for place, cell in task.cells.items():
+        model = model_of(task.parameters, task.n_samples, *cell)
+        try:
+            state, settings = model._new_state(first), model._settings(first.shape[1])
+        except ValueError as error:
+            found.append((place, FAILED, np.nan, str(error)))
+            continue
+        members[place] = Member(state.seed, settings)
+    if not members:
+        return found
+    population = Population(list(members.values()), state.recent, threads)
+    for begin, x in _samples(source, task.n_samples, population.members[0].seed):
+        try:
+            require_finite(x, state.recent.dtype)
+        except BadRow as bad:  # of a stream
+            raise bad.later(begin).named(source.feature_names) from None
+        population.learn(x)
+        advance(len(task.cells) * len(x))
+    facts = population.looked() if isinstance(source, Stream) else population.concluded()
+    for index, place in enumerate(members):
+        if index in facts:
+            found.append((place, *_clusters(facts[index]), None))
+        else:
+            found.append((place, FAILED, np.nan, population.failures[index]))
+    return found
+
+
+def _samples(source: Any, n_samples: int | None, seed: int) -> Iterator[tuple[int, Array]]:
+    """The samples that the models learn, in blocks: the number of the first one in a stream, and rows."""
+    if not isinstance(source, Stream):
+        assert n_samples is not None
+        for rows in blocks(drawing(len(source), None, random_for(seed, DRAWN)), n_samples):
+            require_whole(source)
+            yield 0, source[rows]
+            release(source)
         return
-    with children_ignore_interrupts():
-        found = parallel(tasks)
-    try:
-        for result in found:  # noqa: UP028  (found must be closed here, without its warning)
-            yield result
-    finally:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # that tasks were cancelled
-            found.close()  # on Ctrl-C, or the others would go on in the background
+    at = source.position
+    end = source.length if n_samples is None else at + n_samples
+    with closing(chunks_ahead(copy.copy(source), at, end, MOST_SAMPLES, at)) as chunks:
+        for chunk in chunks:
+            if chunk.bad:
+                raise chunk.bad[0].later(at)
+            yield at, chunk.x
+            at += chunk.taken
 
 
-@contextmanager
-def _silent() -> Iterator[None]:
-    """Without the warnings of single models: nothing learned is a valid result, columns have had theirs."""
-    if threading.current_thread() is not threading.main_thread():
-        yield  # warning filters are shared by all threads, and the main thread has set them
+def _clusters(facts: Diagnosis) -> tuple[int, float]:
+    """The number of clusters, and their mean response."""
+    share = facts.share[facts.learned]
+    response = float(share @ facts.mean_response[facts.learned] / share.sum()) if share.any() else 0.0
+    return int(facts.learned.sum()), response
+
+
+def _spread(
+    n_jobs: int | None, source: Any, task: _Task, advance: Callable[[int], Any]
+) -> Generator[Result, None, None]:
+    """Learn all models: in threads, or by the workers of a backend that has processes."""
+    workers = joblib.effective_n_jobs(n_jobs)
+    if shares_memory() or workers == 1:  # which joblib learns here
+        for part in _divided(task, source, len(task.cells)):
+            yield from _learned(source, part, workers, advance)
         return
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        warnings.simplefilter("ignore", AdviceWarning)
-        yield
+    most = -(-len(task.cells) // (PIECES * workers))
+    sent = sent_once(source)
+    calls = [joblib.delayed(_learned_there)(sent, part) for part in _divided(task, source, most)]
+    for found in unordered(n_jobs, calls):
+        if task.n_samples is not None:
+            advance(len(found) * task.n_samples)
+        yield from found
+
+
+def _learned_there(source: Any, task: _Task) -> list[Result]:
+    """The same in a process of a backend."""
+    with silent(ConvergenceWarning, AdviceWarning):
+        return _learned(source, task, 1, lambda _: None)
 
 
 def _checked_widths(widths: Any, first: Array, n_neurons: int) -> Array:

@@ -17,10 +17,10 @@ def learned(twin, neurons: Neurons, samples, rule: Rule, sample_widths=None) -> 
     return neurons.after(centers, widths, len(rows))
 
 
-def last(layers, samples, rules, sample_widths=None, backend="auto") -> tuple[Neurons, ...]:
+def last(layers, samples, rules, sample_widths=None, backend="auto", threads=1):
     """The layers after the last block of `learn_many`."""
     end = tuple(layers)
-    for end in learn_many(layers, samples, rules, sample_widths, backend):  # noqa: B007
+    for end in learn_many(layers, samples, rules, sample_widths, backend, threads):  # noqa: B007
         pass
     return end
 

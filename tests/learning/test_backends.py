@@ -296,3 +296,39 @@ def test_the_name_of_a_backend():
     dispatcher = type("Dispatcher", (), {"py_func": staticmethod(unpacking)})()  # of Numba
     assert name_of(dispatcher) == name_of(unpacking)
     assert name_of(compiled).endswith("test_the_name_of_a_backend.<locals>.compiled")
+
+
+# ---- threads --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("sample_widths", [None, SAMPLE_WIDTHS])
+def test_the_bits_do_not_depend_on_the_number_of_threads(dtype, sample_widths):
+    layers = [Neurons.at(SAMPLES[k : k + 40], 0.02 + 0.01 * k, dtype) for k in range(7)]
+    rules = [Rule(0.001 * (k + 1), 0.5, 0.1 * (sample_widths is not None), 1 + k % 3) for k in range(7)]
+    alone = [
+        last([layer], SAMPLES, [rule], sample_widths)[0] for layer, rule in zip(layers, rules, strict=True)
+    ]
+    for threads in (1, 2, 5, 20):
+        together = last(layers, SAMPLES, rules, sample_widths, threads=threads)
+        for one, other in zip(alone, together, strict=True):
+            assert same_bits(one, other)
+
+
+def test_the_first_layer_that_diverges_is_named():
+    layers = [Neurons.at(SAMPLES[:5], 0.5)] * 3
+    rules = [Rule(0.1, 0.5), Rule(1.5e308, 0.5), Rule(1.6e308, 0.5)]
+    with pytest.raises(FloatingPointError, match=r"learning_rate=1\.5e\+308 is too large"):
+        last(layers, SAMPLES, rules, threads=3)
+    bad = SAMPLES.copy()
+    bad[7, 1] = np.inf
+    with pytest.raises(BadRow, match="row 7, column 1"):
+        last(layers, bad, [Rule(0.1, 0.5)] * 3, threads=3)
+
+
+def test_rows_at_odd_addresses_are_learned():
+    """As a cluster can send them."""
+    odd = np.frombuffer(b"x" + SAMPLES.tobytes(), np.uint8)[1:].view(np.float64).reshape(SAMPLES.shape)
+    assert not odd.flags.aligned
+    layer, rule = [Neurons.at(SAMPLES[:5], 0.5)], [Rule(0.01, 0.5)]
+    assert same_bits(last(layer, odd, rule)[0], last(layer, SAMPLES, rule)[0])

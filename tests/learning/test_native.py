@@ -246,7 +246,14 @@ def test_rounding_does_not_make_neurons_equal():
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize(
     ("K", "D", "width", "own", "every"),
-    [(40, 3, 0.0004, False, 1), (70, 5, 0.002, True, 3), (33, 60, 0.05, True, 1)],
+    [
+        (40, 3, 0.0004, False, 1),
+        (70, 5, 0.002, True, 3),
+        (33, 60, 0.05, True, 1),
+        (200, 2, 0.00005, False, 1),
+        (200, 1, 0.00002, True, 2),
+        (130, 4, 0.002, True, 1),
+    ],
 )
 def test_lists_of_neighbours_do_not_change_the_result(dtype, K, D, width, own, every):
     """The neurons move far enough that the lists are renewed."""

@@ -65,6 +65,6 @@ def row_blocks(x: NDArray[Any], most: int | None = None) -> Iterator[tuple[int, 
         if map is not None:
             require_whole(map)
         rows = x[begin : begin + size]
-        yield begin, rows if in_place else np.ascontiguousarray(rows, np.float64)
+        yield begin, rows if in_place else np.require(rows, np.float64, ["C", "ALIGNED"])
         if map is not None:
             release(map)

@@ -153,7 +153,7 @@ def sweep(
         typer.Option(
             min=1,
             metavar="COUNT",
-            help="Parallel processes.",
+            help="Threads.",
             show_default="one for each core",
         ),
     ] = None,
@@ -253,7 +253,12 @@ def _conclusion(found: "Sweep") -> list[str]:
         f"Best agreement: {plateau.n_clusters} clusters, at {size} of {total} pairs of width and inhibition, "
         f"by {plateau.agreement:.0%} of the models there."
     ]
-    return lines + (["One pair is little evidence: try more widths."] if size == 1 else [])
+    if plateau.weak:
+        lines.append(
+            f"This is weak evidence: {plateau.support:.0%} of all models agree there, and data without "
+            f"clusters gives such a region, too. Compare with fit without a width, or try more widths."
+        )
+    return lines
 
 
 def _next(found: "Sweep", source: Any, covariance: str | None) -> Any:

@@ -13,8 +13,8 @@ import joblib
 import numpy as np
 
 from gaussian_neurons.base import files
-from gaussian_neurons.base.interrupts import children_ignore_interrupts
 from gaussian_neurons.base.json_text import parsed
+from gaussian_neurons.base.parallel import unordered
 from gaussian_neurons.experiments import backend_names, provenance, results
 from gaussian_neurons.experiments.catalogue import EXPERIMENTS
 from gaussian_neurons.experiments.data import FULL
@@ -145,23 +145,18 @@ def reproduce(plan: Plan, listener: Listener, finish: Callable[[], None] = lambd
 
 def _parallel(jobs: int | None, calls: Iterator[Any], count: int) -> Iterator[Any]:
     """The results of calls as they finish, from at most as many processes as there are calls."""
-    processes = max(1, min(jobs or joblib.cpu_count(), count))
-    parallel = joblib.Parallel(n_jobs=processes, return_as="generator_unordered", pre_dispatch="n_jobs")
-    with children_ignore_interrupts(processes > 1):
-        found = parallel(calls)
-    yield from found
+    processes = max(1, min(jobs or joblib.effective_n_jobs(-1), count))
+    return unordered(processes, calls, pre_dispatch="n_jobs")
 
 
 def execute(job: Job) -> Outcome:
     """Run a job and write its result. An error is returned, so that the other jobs continue."""
-    in_worker = os.getpid() != job.parent
+    in_worker, parent = os.getpid() != job.parent, os.getppid()
     board = Board(job.board)
 
     def on_progress(samples: int, learned: int) -> None:
         board[job.slot] = (samples, learned)
-        if (
-            in_worker and os.getppid() != job.parent
-        ):  # the parent was killed, and its successor needs the files
+        if in_worker and os.getppid() != parent:  # it was killed, and its successor needs the files
             os._exit(1)
 
     try:

@@ -30,6 +30,7 @@ def learn_many(
     rules: Sequence[Rule | Shares],
     sample_widths: Array | None = None,
     backend: str | Learn = "auto",
+    threads: int = 1,
 ) -> Iterator[Layers]:
     """Let layers learn from the same samples, each by its own rule.
 
@@ -43,6 +44,7 @@ def learn_many(
     rules : one for each layer
     sample_widths : (n,), (n, D), (n, D, D) or None
     backend : a name in `BACKENDS`, or a function with the signature of `reference.learn`
+    threads : of the compiled core, which learns several layers at a time; the bits do not depend on it
 
     Examples
     --------
@@ -54,23 +56,37 @@ def learn_many(
     own = None if sample_widths is None else np.ascontiguousarray(sample_widths, np.float64)
     now = tuple(layers)
     learn, rows_at_once = resolved(backend)
-    for begin, rows in row_blocks(np.asarray(samples), rows_at_once(now)):
+    together = learn is native.learn and _are_alike(now, rules)
+    for begin, rows in row_blocks(np.asarray(samples), rows_at_once(now) * threads):
         interruption_point()
         widths = None if own is None else own[begin : begin + len(rows)]
         try:
-            now = tuple(
-                [
-                    _after_shares(layer, rows, rule, backend)
-                    if isinstance(rule, Shares)
-                    else layer.after(
-                        *learn(layer.centers, layer.widths, rows, widths, rule, layer.seen), len(rows)
-                    )
-                    for layer, rule in zip(now, rules, strict=True)
-                ]
-            )
+            if together:
+                each = [(layer.centers, layer.widths) for layer in now]
+                own_rules = [rule for rule in rules if isinstance(rule, Rule)]
+                seen = [layer.seen for layer in now]
+                found = native.learn_each(each, rows, widths, own_rules, seen, threads)
+                now = tuple([layer.after(*one, len(rows)) for layer, one in zip(now, found, strict=True)])
+            else:
+                now = tuple(
+                    [
+                        _after_shares(layer, rows, rule, backend)
+                        if isinstance(rule, Shares)
+                        else layer.after(
+                            *learn(layer.centers, layer.widths, rows, widths, rule, layer.seen), len(rows)
+                        )
+                        for layer, rule in zip(now, rules, strict=True)
+                    ]
+                )
         except BadRow as bad:
             raise bad.later(begin) from None
         yield now
+
+
+def _are_alike(layers: Layers, rules: Sequence[Rule | Shares]) -> bool:
+    """Whether these are several layers of one size, with given widths."""
+    sizes = {(layer.centers.shape, layer.widths.shape, layer.centers.dtype) for layer in layers}
+    return 1 < len(layers) == len(rules) and len(sizes) == 1 and all(isinstance(rule, Rule) for rule in rules)
 
 
 def _after_shares(layer: Neurons, rows: Array, rule: Shares, backend: str | Learn) -> Neurons:

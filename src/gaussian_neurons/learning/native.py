@@ -1,7 +1,7 @@
 """The compiled twin of `reference`: same names, same signatures, the widest vectors of the processor."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -47,6 +47,47 @@ def learn(
         if status == DIVERGED:
             raise diverged(where, seen + row, before, rule)
     return centers, widths
+
+
+def learn_each(
+    layers: Sequence[tuple[Array, Array]],
+    samples: Array,
+    sample_widths: Array | None,
+    rules: Sequence[Rule],
+    seen: Sequence[int],
+    threads: int,
+) -> list[tuple[Array, Array]]:
+    """`learn` for many layers (centers, widths) of one size and the same samples, in threads.
+
+    The bits are those of `learn`. An error is that of the first layer that has one.
+
+    Examples
+    --------
+    >>> layer, rule = (np.zeros((1, 1)), np.ones(1)), Rule(0.1, 0.5)
+    >>> learn_each([layer, layer], np.ones((1, 1)), None, [rule, rule], [0, 0], threads=2)[1][0]
+    array([[0.03678794]])
+    """
+    centers = np.stack([layer[0] for layer in layers])
+    widths = np.concatenate([layer[1] for layer in layers])
+    before, now = widths.copy(), np.zeros(len(layers), np.int64)
+    numbers, first = np.array(rules, np.float64), np.array(seen, np.int64)
+    status, where = np.empty_like(now), np.zeros_like(now)
+    errors: dict[int, Exception] = {}
+    while (now < len(samples)).any():
+        _core.learn_each(centers, widths, samples, sample_widths, now, first, numbers, status, where, threads)
+        for layer in np.flatnonzero(status != DONE).tolist():
+            row, at, count = int(now[layer]), int(where[layer]), len(layers[layer][1])
+            if status[layer] == BAD_VALUE:
+                errors[layer] = bad_value(row, at, float(samples[row, at]), centers.dtype.name)
+            elif status[layer] == BAD_WIDTH and sample_widths is not None:
+                errors[layer] = bad_width(row, sample_widths[row].tolist())
+            else:
+                own = before[layer * count : (layer + 1) * count]
+                errors[layer] = diverged(at, seen[layer] + row, own, rules[layer])
+            now[layer] = len(samples)
+    if errors:
+        raise errors[min(errors)]
+    return list(zip(centers, np.split(widths, len(layers)), strict=True))
 
 
 def learn_shares(

@@ -145,7 +145,7 @@ def _learn(state: State, x: Array, widths: Array | None, settings: Settings) -> 
     stop = min(review, renewal, look if look > seen else review, seen + most)
     x, widths = x[: stop - seen], _own(widths, stop - seen, state.recent)
     own = widths if settings.width_learning_rate > 0 else None
-    rule = _rule(network.layer, settings, network.shared)
+    rule = rule_of(network, settings)
     for (neurons,) in learn_many([before], state.recent.scaled(x), [rule], own, settings.backend):
         network = network.with_neurons(neurons)
     recent = state.recent.extended(x, widths)
@@ -187,8 +187,10 @@ def _shares(layer: Layer, settings: Settings) -> Shares:
     return Shares(rate, max(narrowest, least_width(layer.neurons.widths.dtype)), layer.reach)
 
 
-def _rule(layer: Layer, settings: Settings, shared: bool) -> Rule | Shares:
-    if shared:
+def rule_of(network: Network, settings: Settings) -> Rule | Shares:
+    """The constants by which the neurons learn."""
+    layer = network.layer
+    if network.shared:
         return _shares(layer, settings)
     rate = layer.learning_rate if settings.learning_rate is None else settings.learning_rate
     return Rule(
@@ -233,28 +235,44 @@ def _is_complete(state: State, settings: Settings) -> bool:
 
 def _from_first(recent: Recent, settings: Settings, seed: int) -> Network:
     """Neurons placed by the first samples, all of which are kept, after learning from them."""
+    network = started(recent, settings, seed)
+    recent, rule = network.look.recent, rule_of(network, settings)
+    widths = _kept_widths(recent) if settings.width_learning_rate > 0 else None
+    for (neurons,) in learn_many([network.neurons], recent.samples, [rule], widths, settings.backend):
+        network = network.with_neurons(neurons)
+    network = network.with_look(recent)
+    if network.shared or is_review(network.neurons.seen, recent.window):
+        return _reviewed(network, recent, settings)
+    return network
+
+
+def started(recent: Recent, settings: Settings, seed: int) -> Network:
+    """Neurons placed by the first samples, before learning from them; the look has the scaled columns."""
     if settings.scale is not None:
         recent = replace(recent, scaling=Scaling.of(recent.raw, settings.scale))
         settings = settings.scaled(recent.scaling)
-    samples, kept = recent.samples, recent.widths
-    widths = None if np.isnan(kept).any() or not len(kept) else kept
+    samples = recent.samples
     if settings.covariance_type != recent.covariance_type:
         raise ValueError(
             f"covariance_type={settings.covariance_type!r} cannot be used: this model started with "
             f"{recent.covariance_type!r}. Start a new model to change it."
         )
-    layer = placed(settings, samples, widths, random_for(seed, INITIAL))
-    own = widths if settings.width_learning_rate > 0 else None
-    rule = _rule(layer, settings, settings.shared)
-    for (after,) in learn_many([layer.neurons], samples, [rule], own, settings.backend):
-        layer = layer._replace(neurons=after)
+    layer = placed(settings, samples, _kept_widths(recent), random_for(seed, INITIAL))
     low, high = domain_of(settings, samples)
-    none, neurons = Clusters.none(settings.n_neurons), layer.neurons
-    look = Look(neurons, recent, low, high, none, settings.shared)
-    network = Network(layer, low, high, none, look, settings.shared)
-    if network.shared or (neurons.seen and neurons.seen == next_review(neurons.seen - 1, recent.window)):
-        return _reviewed(network, recent, settings)
-    return network
+    none = Clusters.none(settings.n_neurons)
+    look = Look(layer.neurons, recent, low, high, none, settings.shared)
+    return Network(layer, low, high, none, look, settings.shared)
+
+
+def _kept_widths(recent: Recent) -> Array | None:
+    """The widths of the kept samples, if all have one."""
+    kept = recent.widths
+    return None if np.isnan(kept).any() or not len(kept) else kept
+
+
+def is_review(seen: int, window: int) -> bool:
+    """Whether a single width is reviewed after so many samples."""
+    return seen > 0 and seen == next_review(seen - 1, window)
 
 
 # ---- reviews ------------------------------------------------------------------------------------------

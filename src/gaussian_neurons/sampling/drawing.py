@@ -1,11 +1,13 @@
 """Rows drawn at random, with replacement."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
 Indices = NDArray[np.int64]
+
+AT_ONCE = 4096  # rows in a block
 
 
 def drawing(
@@ -29,3 +31,9 @@ def drawing(
         return lambda count: random.integers(rows, size=count)
     sums = np.cumsum(weights / weights.max())  # the sum of the weights could overflow
     return lambda count: np.searchsorted(sums, random.random(count) * sums[-1], side="right")
+
+
+def blocks(draw: Callable[[int], Indices], count: int) -> Iterator[Indices]:
+    """So many drawn row indices, in blocks."""
+    for begin in range(0, count, AT_ONCE):
+        yield draw(min(count - begin, AT_ONCE))
