@@ -63,7 +63,9 @@ def pieces(rows: int, lengths: list[int]) -> Iterator[slice]:
 # Parameters of models: with neurons from the first sample on, after the first data, with several widths.
 PARAMETERS = st.builds(
     lambda kind, count, seed, more: (
-        {"n_neurons": count, "random_state": seed, "max_samples": 60} | kind | more
+        {"n_neurons": count, "random_state": seed, "max_samples": 60}
+        | kind
+        | {name: min(value, count) if name == "n_clusters" else value for name, value in more.items()}
     ),
     st.sampled_from(
         [

@@ -590,8 +590,8 @@ def test_every_row_is_novel_if_nothing_was_learned():
 
 def test_a_threshold_with_samples_out_of_reach_is_a_number():
     """Log-responses of float32 are minus infinity for some of the last samples."""
-    X = np.zeros((2000, 1), np.float32)
-    X[1500:] = 1e19
+    X = np.linspace(-0.01, 0.01, 2000, dtype=np.float32)[:, None]
+    X[1500:] = 1e19 * (1 + X[1500:])
     model = GaussianNeurons(1, width=1e-2, init=[[0.0]], domain=(0, 1), learning_rate=0.0).partial_fit(X)
     assert model.n_clusters_ == 1
     assert not np.isnan([model.novelty_threshold(part) for part in (0.0, 0.25, 0.49995, 0.5, 1.0)]).any()

@@ -37,7 +37,7 @@ def map_of(*layers, n_neurons=9):
 
 def test_a_sweep_of_scaled_columns_is_that_of_standardized_ones():
     units = np.array([1.0, 2.0**30])
-    with pytest.warns(UserWarning, match=r"columns differ in scale: that of 1 \("):
+    with pytest.warns(UserWarning, match=r"columns differ in scale: that of column 1 \("):
         sweep(X * units, 1000, widths=[1.0], inhibitions=[0.5], seeds=1, n_jobs=1)
     one = sweep(X, 5000, scale="columns", **QUICK)
     other = sweep(X * units, 5000, scale="columns", **QUICK)

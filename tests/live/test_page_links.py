@@ -203,7 +203,7 @@ def test_a_saved_picture_has_the_order_of_the_page(page):
     shown = page.evaluate("[...document.querySelectorAll('.filter')].map(it => it.dataset.neuron)")
     assert [str(text) for text, *_ in texts if isinstance(text, int)] == shown == list("1734568")
     caption = " · ".join(text for text, *_ in texts if not isinstance(text, int))
-    assert caption.startswith("K = 7 · σ = 1 · λ = 0.5 · η_μ = 0.1 · ")
+    assert " · K = 7 · σ = 1 · λ = 0.5 · η_μ = 0.1 · " in f" · {caption}"
     assert caption.endswith("file, seed 0")
 
 

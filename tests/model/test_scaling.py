@@ -352,7 +352,7 @@ def test_uneven_columns_give_one_warning_by_name(tmp_path):
     assert caught(lambda: GaussianNeurons.load(tmp_path / "m").partial_fit(frame[:100])) == []
     for _ in range(2):  # a model that starts over
         (again,) = caught(lambda: model.fit(X[:500]))
-        assert "that of 1 (" in again
+        assert "that of column 1 (" in again
 
 
 @pytest.mark.parametrize(
