@@ -108,7 +108,9 @@ def draw(folder: Path, outputs: list[str]) -> None:
         strip.plot(rows, np.full(len(rows), height), "|", ms=6, color=COLOURS[number % len(COLOURS)])
     novel = [one["samples"] for one in told if one["kind"] == "novel"]
     strip.plot(novel, np.full(len(novel), -1), "|", ms=6, color="tab:red")
-    strip.set_yticks(range(-1, len(numbers)), ["novel", *map(str, numbers)], fontsize=7)
+    step = len(numbers) // 10 + 1  # labels have to fit
+    heights = range(0, len(numbers), step)
+    strip.set_yticks([-1, *heights], ["novel", *map(str, numbers[::step])], fontsize=7)
     strip.set_ylabel("cluster")
     for name, (begin, end) in ACTIVITIES.items():
         events.axvspan(begin, end, color="0.97" if begin else "1", zorder=0)
