@@ -47,7 +47,7 @@ class Merging {
     // directions: how many of the D directions the parameters of a group are counted for.
     Merging(Index k, Index D, const double* centers, const double* variances, const double* counts, double directions)
         : k(k), D(D), centers(centers), variances(variances), counts(counts), products(k * k), middle(D),
-          members(k), count(counts, counts + k), value(k), current(k), costs(k * k), matrix(std::min(k, D) * std::min(k, D)) {
+          members(k), count(counts, counts + k), value(k), current(k), costs(k * k), matrix(std::min(k, D) * std::min(k, D)), offset(D) {
         double all = 0;
         for (Index i = 0; i < k; ++i) all += count[i];
         parameters = 0.5 * (2 * directions + 1) * std::log(all);
@@ -206,15 +206,20 @@ class Merging {
 
     double by_scatter(const std::vector<Index>& group, double all, double variance) {
         mean.assign(D, 0.0);
-        for (Index i : group)
-            for (Index d = 0; d < D; ++d) mean[d] += counts[i] / all * centers[i * D + d];
+        for (Index i : group) {
+            const double weight = counts[i] / all;
+            for (Index d = 0; d < D; ++d) mean[d] += weight * centers[i * D + d];
+        }
         for (Index d = 0; d < D; ++d)
-            for (Index e = 0; e <= d; ++e) {
-                double sum = d == e ? variance : 0;
-                for (Index i : group)
-                    sum += counts[i] / all * (centers[i * D + d] - mean[d]) * (centers[i * D + e] - mean[e]);
-                matrix[d * D + e] = sum;
+            for (Index e = 0; e <= d; ++e) matrix[d * D + e] = d == e ? variance : 0;
+        for (Index i : group) {
+            const double weight = counts[i] / all;
+            for (Index d = 0; d < D; ++d) offset[d] = centers[i * D + d] - mean[d];
+            for (Index d = 0; d < D; ++d) {
+                const double weighted = weight * offset[d];
+                for (Index e = 0; e <= d; ++e) matrix[d * D + e] += weighted * offset[e];
             }
+        }
         return log_determinant(D, matrix.data());
     }
 
@@ -240,7 +245,7 @@ class Merging {
     double parameters;  // what the parameters of a group cost
     std::vector<double> products, middle;
     std::vector<std::vector<Index>> members;
-    std::vector<double> count, value, current, costs, matrix, mean;  // value: of each Gaussian by itself
+    std::vector<double> count, value, current, costs, matrix, mean, offset;  // value: of each Gaussian by itself
     std::vector<Index> alive, both;
     std::vector<std::vector<Index>> group;  // of `refine`: the members of each group, none for a free number ...
     std::vector<double> now;                // ... their log-evidence ...
