@@ -42,10 +42,10 @@ def main() -> None:
 
 
 def blobs(
-    count: int, columns: int, clusters: int, apart: float = 3.0, dtype: type = np.float64
+    count: int, columns: int, clusters: int, apart: float = 3.0, dtype: type = np.float64, seed: int = 0
 ) -> np.ndarray:
     """Round clusters of standard deviation 1; their centers have that of `apart` in each column."""
-    random = np.random.default_rng(0)
+    random = np.random.default_rng(seed)
     centers = random.normal(size=(clusters, columns)) * apart
     return random.normal(centers[random.integers(clusters, size=count)]).astype(dtype)
 
@@ -193,16 +193,26 @@ def print_lists(cores: int) -> None:
 
 
 def print_draws(cores: int) -> None:
-    """The plateau by the number of samples that each model of a sweep learns."""
-    print(f"{'clusters':>9} {'D':>3} {'samples':>8} {'found':>6} {'support':>8} {'seconds':>8}")
+    """The plateau by the number of samples that a model of a sweep learns; three data sets of a kind."""
+    draws = (5_000, 10_000, 20_000, 100_000)
+    right, like_most = np.zeros(len(draws), int), np.zeros(len(draws), int)
+    print(f"{'clusters':>9} {'D':>3}" + "".join(f"{samples:>26}" for samples in draws))
     for clusters, columns, apart in ((3, 2, 4.0), (8, 2, 8.0), (8, 4, 3.0), (6, 8, 2.0)):
-        x = blobs(5000, columns, clusters, apart)
-        for samples in (5_000, 10_000, 100_000):
-            begin = time.perf_counter()
-            found = sweep(x, samples, n_jobs=cores, progress=False).plateau()
-            taken = time.perf_counter() - begin
-            number, support = (0, 0.0) if found is None else (found.n_clusters, found.support)
-            print(f"{clusters:9} {columns:3} {samples:8} {number:6} {support:8.2f} {taken:8.1f}", flush=True)
+        counts, supports = [], []
+        for seed in range(3):
+            x = blobs(5000, columns, clusters, apart, seed=seed)
+            found = [sweep(x, samples, n_jobs=cores, progress=False).plateau() for samples in draws]
+            counts.append([0 if one is None else one.n_clusters for one in found])
+            supports.append([0.0 if one is None else one.support for one in found])
+        right += (np.array(counts) == clusters).sum(axis=0)
+        like_most += (np.array(counts)[:, -1] == np.array(counts).T).sum(axis=1)
+        cells = (
+            ", ".join(f"{count} ({part:.2f})" for count, part in zip(*columns_of, strict=True))
+            for columns_of in zip(zip(*counts, strict=True), zip(*supports, strict=True), strict=True)
+        )
+        print(f"{clusters:9} {columns:3}" + "".join(f"{cell:>26}" for cell in cells), flush=True)
+    for text, numbers in (("right", right), ("as with the most", like_most)):
+        print(f"{text:>16}" + "".join(f"{number:>20} of 12" for number in numbers))
 
 
 def print_weak(cores: int) -> None:
