@@ -11,6 +11,7 @@ from hypothesis import settings
 
 from gaussian_neurons.datasets import ImageSet
 from gaussian_neurons.datasets import mnist as load_mnist
+from gaussian_neurons.learning.cuda.device import cupy
 
 settings.register_profile("steady", deadline=None, derandomize=True, max_examples=40)
 settings.load_profile("steady")
@@ -27,6 +28,15 @@ def data_directory(folder: str) -> Path:
         if (Path(place) / folder).is_dir():
             return Path(place)
     pytest.skip(f"no {folder}/ here: set GAUSSIAN_NEURONS_DATA to a folder that holds it")
+
+
+def pytest_runtest_setup(item):
+    """Skip the tests that need a GPU where there is none."""
+    if item.get_closest_marker("gpu"):
+        try:
+            cupy()
+        except (ImportError, OSError) as none:
+            pytest.skip(str(none))
 
 
 @pytest.fixture(scope="session")

@@ -24,7 +24,7 @@ from gaussian_neurons.clustering.mixture import mean_log_density, mixture_of
 from gaussian_neurons.clustering.numbering import Event
 from gaussian_neurons.clustering.tree import Tree, tree_of
 from gaussian_neurons.learning import responses
-from gaussian_neurons.learning.backends import is_compiled, name_of
+from gaussian_neurons.learning.backends import is_compiled, name_of, require
 from gaussian_neurons.model import learner, model_file, run
 from gaussian_neurons.model.advice import AdviceWarning, advice
 from gaussian_neurons.model.columns import require_columns
@@ -107,11 +107,11 @@ class GaussianNeurons(
         at least 100,000 (20,000 if the width is automatic). `partial_fit` has no limit.
     random_state : int, RandomState instance or None, default=None
         Seed of the starting centers and of the draws.
-    backend : "auto", "native", "reference" or a function, default="auto"
-        What computes the rule: the compiled core ("auto" and "native"), the equations in NumPy, or a function
-        with the signature of `gaussian_neurons.learning.reference.learn` (docs/your-own-rule.md). Only the
-        compiled core learns in float32; the others convert samples to float64. A function needs a given
-        width.
+    backend : "auto", "native", "cuda", "reference" or a function, default="auto"
+        What computes the rule: the compiled core ("native"), an NVIDIA GPU ("cuda"), the equations in NumPy,
+        or a function with the signature of `gaussian_neurons.learning.reference.learn`
+        (docs/your-own-rule.md). "auto" is the compiled core, but a GPU for large layers if there is one.
+        The last two convert samples to float64. "cuda" and functions need a given width.
     shape : "compact" or "any", default="compact"
         With an automatic width, what a cluster is: one Gaussian, or any chain of neurons that respond to the
         same samples, such as a ring.
@@ -914,6 +914,7 @@ class GaussianNeurons(
     def _new_state(self, x: Array, names: tuple[str, ...] | None = None) -> State:
         # A generator of the caller advances once the state is assigned: a failed call does not change it.
         seed = copy.deepcopy(check_random_state(self.random_state)).randint(SEEDS)
+        require(self.backend)
         single = x.dtype == np.float32 and is_compiled(self.backend)
         dtype = np.float32 if single else np.float64
         each = shape_of(self._settings(x.shape[1]).covariance_type, x.shape[1])

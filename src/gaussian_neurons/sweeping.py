@@ -23,6 +23,7 @@ from gaussian_neurons.base.progress import Bar
 from gaussian_neurons.base.warn import silent, warn
 from gaussian_neurons.clustering.diagnosis import Diagnosis
 from gaussian_neurons.estimator import GaussianNeurons
+from gaussian_neurons.learning.backends import name_of
 from gaussian_neurons.learning.responses import checked_scale, least_width, squared_distances
 from gaussian_neurons.model.advice import AdviceWarning
 from gaussian_neurons.model.learner import DRAWN, random_for
@@ -218,6 +219,7 @@ def sweep(
     init: Any = "samples",
     domain: Any = None,
     scale: Any = None,
+    backend: Any = "auto",
     n_jobs: int | None = -1,
     progress: bool = True,
 ) -> Sweep:
@@ -243,7 +245,8 @@ def sweep(
         there is a `scale`
     inhibitions : the inhibitions
     seeds : the seeds, or how many of them from 0 on
-    learning_rate, repulsion_every, init, domain, scale : of each model, see `GaussianNeurons`
+    learning_rate, repulsion_every, init, domain, scale, backend : of each model, see `GaussianNeurons`. On a
+        GPU, backend="cuda", the models learn all at once
     n_jobs : threads, or workers of the backend; -1 is one for each core, None is that of
         `joblib.parallel_config`
     progress : show a progress bar on a terminal or in a notebook
@@ -275,6 +278,7 @@ def sweep(
         "init": init,
         "domain": domain,
         "scale": scale,
+        "backend": backend,
     }
     _try(parameters, n_samples, source, first)
     if n_samples is None and not isinstance(source, Stream):
@@ -522,4 +526,6 @@ def _plain(value: Any) -> Any:
         return value.tolist()
     if isinstance(value, dict):
         return {name: _plain(part) for name, part in value.items()}
+    if callable(value):
+        return name_of(value)
     return [_plain(part) for part in value] if isinstance(value, tuple | list) else value

@@ -31,7 +31,8 @@ def unpacking(centers, widths, samples, sample_widths, rule, seen):
     return centers, widths
 
 
-BACKENDS = ["native", "reference", reference.learn]
+GPU = pytest.param("cuda", marks=pytest.mark.gpu)
+BACKENDS = ["native", "reference", reference.learn, GPU]
 RULES = [Rule(0.05, 0.3, 0.1), Rule(0.02, 0.5, 0.0, 3), Rule(0.0, 0.1, 0.2)]
 SAMPLES = np.random.default_rng(1).random((600, 2))
 SAMPLE_WIDTHS = np.random.default_rng(2).uniform(0.1, 0.5, 600)
@@ -74,6 +75,8 @@ def test_a_single_layer_is_one_call_of_the_core(dtype):
         ("native", np.float64),
         ("reference", np.float64),
         (reference.learn, np.float64),
+        pytest.param("cuda", np.float32, marks=pytest.mark.gpu),
+        pytest.param("cuda", np.float64, marks=pytest.mark.gpu),
     ],
 )
 def test_blocks_do_not_change_the_result(monkeypatch, backend, dtype):
@@ -81,6 +84,7 @@ def test_blocks_do_not_change_the_result(monkeypatch, backend, dtype):
     whole = last(layers, SAMPLES, RULES, SAMPLE_WIDTHS, backend)
     monkeypatch.setattr(backends, "WORK_AT_ONCE", 70.5 * 3 * (4 + 8) ** 2 * (2 + 8))
     monkeypatch.setattr(backends, "ROWS_AT_ONCE", 70)
+    monkeypatch.setattr(backends, "MOST_ROWS_OF_GPU", 70)
     blocks = list(learn_many(layers, SAMPLES, RULES, SAMPLE_WIDTHS, backend))
     assert [block[0].seen for block in blocks] == [70, 140, 210, 280, 350, 420, 490, 560, 600]
     assert all(layer.seen == block[0].seen for block in blocks for layer in block)
@@ -278,9 +282,11 @@ def test_a_function_that_diverges_with_whole_blocks_only_is_an_error():
     assert_raises_and_changes_nothing(FloatingPointError, match, SAMPLES, None, RULES, diverging)
 
 
-@pytest.mark.parametrize("unknown", ["cuda", "", None, 3])
+@pytest.mark.parametrize("unknown", ["gpu", "", None, 3])
 def test_an_unknown_backend_lists_the_known_ones(unknown):
-    with pytest.raises(ValueError, match=r"one of 'auto', 'native', 'reference' or a function .*, got"):
+    with pytest.raises(
+        ValueError, match=r"one of 'auto', 'native', 'cuda', 'reference' or a function .*, got"
+    ):
         resolved(unknown)
     with pytest.raises(ValueError, match="backend must be one of"):
         GaussianNeurons(2, backend=unknown).partial_fit(SAMPLES)

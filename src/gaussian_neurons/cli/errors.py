@@ -26,6 +26,7 @@ OPTIONS = {
     r"\bheader=False\b": "--no-header",
     r"\bformat=(?!\w)": "--format csv, jsonl, npy or parquet.",
     r"\binit='(\w+)'": r"--init \1",
+    r"\bbackend='(\w+)'": r"--backend \1",
     r"\bshape='(\w+)'": r"--shape \1",
     r"\bn_clusters=\.\.\.": "--clusters",
     r"\bn_neurons=(\d+)": r"--neurons \1",
@@ -68,7 +69,7 @@ def handle_errors(kept: str = "Nothing was written.") -> Iterator[None]:
         except KeyboardInterrupt:
             print_message("Interrupted.", kept, "yellow")
             raise typer.Exit(INTERRUPTED) from None
-        except (ValueError, OSError, ModuleNotFoundError) as error:
+        except (ValueError, OSError, ModuleNotFoundError, MemoryError) as error:
             print_message("Error:", message_of(error), "bold red")
             raise typer.Exit(FAILED) from None
 

@@ -9,6 +9,7 @@ import typer
 
 from gaussian_neurons.cli.errors import handle_errors, require, warn
 from gaussian_neurons.cli.options import (
+    BACKEND,
     COVARIANCE,
     COVARIANCE_TYPE,
     LEARNING_RATE,
@@ -139,6 +140,9 @@ def sweep(
             metavar="NAME", help="Start: auto, uniform, samples or spread.", rich_help_panel="Models"
         ),
     ] = Init.samples,
+    backend: Annotated[
+        str, typer.Option(metavar="NAME", help=BACKEND, rich_help_panel="Models", show_default=False)
+    ] = "auto",
     samples: Annotated[
         int | None,
         typer.Option(
@@ -173,14 +177,15 @@ def sweep(
     \bExamples
       gaussian-neurons sweep flowers.csv --exclude species -o map.png
       gaussian-neurons sweep flowers.csv --columns 2,3 --widths 20 --seeds 5
-      gaussian-neurons sweep big.parquet --widths 0.5,1,2 --inhibitions 0.5,1 \\
-          -o map.svg --json map.json
+      gaussian-neurons sweep big.parquet --widths 0.5,1,2 --json map.json
     """
     from gaussian_neurons import sweep as sweep_models
     from gaussian_neurons.base.files import replace_file
     from gaussian_neurons.cli import output, steps, tables
     from gaussian_neurons.cli.reading import Data
+    from gaussian_neurons.experiments import backend_names
 
+    learn = backend_names.load(backend)
     shape = shape_of_neurons(covariance_type, covariance)
     source = Data(data, format, header, columns, exclude, on_bad is OnBad.skip)
     input_file = None if source.is_pipe else data
@@ -207,6 +212,7 @@ def sweep(
         repulsion_every=repulsion_every,
         init=init.value,
         scale=SCALE if standardize else None,
+        backend=learn,
         n_jobs=jobs or -1,
     )
     seconds = time.monotonic() - began
@@ -221,7 +227,7 @@ def sweep(
         f"{found.n_clusters.size} models in {tables.duration(seconds)}",
         tables.counts(found),
         *_conclusion(found),
-        *([] if found.plateau() is None else ["Next:", _next(found, source, covariance)]),
+        *([] if found.plateau() is None else ["Next:", _next(found, source, covariance, backend)]),
         *([f"Written to {written}."] if written else []),
     )
 
@@ -261,7 +267,7 @@ def _conclusion(found: "Sweep") -> list[str]:
     return lines
 
 
-def _next(found: "Sweep", source: Any, covariance: str | None) -> Any:
+def _next(found: "Sweep", source: Any, covariance: str | None, backend: str) -> Any:
     """The command that fits the model in the middle of the plateau."""
     from gaussian_neurons.cli import steps, tables
 
@@ -278,6 +284,7 @@ def _next(found: "Sweep", source: Any, covariance: str | None) -> Any:
         "--learning-rate": None if model.learning_rate == "auto" else model.learning_rate,
         "--repulsion-every": None if model.repulsion_every == 1 else model.repulsion_every,
         "--init": model.init,
+        "--backend": None if backend == "auto" else backend,
         "--seed": model.random_state,
         "--samples": found.n_samples,
         "--on-bad": "skip" if source.skip else None,

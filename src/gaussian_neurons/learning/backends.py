@@ -11,17 +11,20 @@ from gaussian_neurons.base.bad_rows import BadRow, bad_width, finite_rows, requi
 from gaussian_neurons.base.covariances import flat, variances
 from gaussian_neurons.base.interrupts import interruption_point
 from gaussian_neurons.base.memory_maps import row_blocks
-from gaussian_neurons.learning import native, reference, reference_shares
+from gaussian_neurons.learning import cuda, native, reference, reference_shares
 from gaussian_neurons.learning.neurons import Neurons
 from gaussian_neurons.learning.rule import Rule, Shares
 
 Array = NDArray[Any]
 Learn = Callable[[Array, Array, Array, Array | None, Rule, int], tuple[Array, Array]]  # see reference.learn
+LearnEach = Callable[..., list[tuple[Array, Array]]]  # see native.learn_each
 Layers = tuple[Neurons, ...]
 
 WORK_AT_ONCE = 5e8  # products in a block of samples: about 10 ms of the compiled core
 LEAST_ROWS = 16  # samples in a block of large layers: lists of neighbours need some samples to pay
 ROWS_AT_ONCE = 256  # samples in a block of a Python function
+LAYERS_OF_GPU = 1000  # small layers that a GPU learns in the time of one
+WORK_OF_GPU, MOST_ROWS_OF_GPU = 1e9, 1 << 16  # products of a layer, and samples, in a block: less than 0.2 s
 
 
 def learn_many(
@@ -55,17 +58,17 @@ def learn_many(
     """
     own = None if sample_widths is None else np.ascontiguousarray(sample_widths, np.float64)
     now = tuple(layers)
-    learn, rows_at_once = resolved(backend)
-    together = learn is native.learn and _are_alike(now, rules)
+    learn, rows_at_once = resolved(_chosen(backend, now, own is not None))
+    each = EACH.get(learn) if _are_alike(now, rules) else None
     for begin, rows in row_blocks(np.asarray(samples), rows_at_once(now) * threads):
         interruption_point()
         widths = None if own is None else own[begin : begin + len(rows)]
         try:
-            if together:
-                each = [(layer.centers, layer.widths) for layer in now]
+            if each is not None:
+                arrays = [(layer.centers, layer.widths) for layer in now]
                 own_rules = [rule for rule in rules if isinstance(rule, Rule)]
                 seen = [layer.seen for layer in now]
-                found = native.learn_each(each, rows, widths, own_rules, seen, threads)
+                found = each(arrays, rows, widths, own_rules, seen, threads)
                 now = tuple([layer.after(*one, len(rows)) for layer, one in zip(now, found, strict=True)])
             else:
                 now = tuple(
@@ -129,12 +132,26 @@ def resolved(backend: str | Learn) -> tuple[Learn, Callable[[Layers], int]]:
 
 def rows_at_once(layers: Sequence[Neurons], backend: str | Learn) -> int:
     """How many samples `learn_many` learns between two values that it gives, at most."""
-    return resolved(backend)[1](tuple(layers))
+    return resolved(_chosen(backend, layers))[1](tuple(layers))
+
+
+def _chosen(backend: str | Learn, layers: Sequence[Neurons], learns_widths: bool = False) -> str | Learn:
+    """The backend, "cuda" or "native" in place of "auto"."""
+    if not isinstance(backend, str) or backend != "auto":
+        return backend
+    large = not learns_widths and all(cuda.is_faster(it.centers, it.widths) for it in layers)
+    return "cuda" if large else "native"
 
 
 def is_compiled(backend: Any) -> bool:
-    """Whether a backend is the compiled core, which alone has float32."""
-    return isinstance(backend, str) and resolved(backend)[0] is native.learn
+    """Whether a backend has float32: the compiled core and the GPU."""
+    return isinstance(backend, str) and resolved(backend)[0] in EACH
+
+
+def require(backend: Any) -> None:
+    """Raise an error if a backend cannot learn on this machine."""
+    if isinstance(backend, str) and resolved(backend)[0] is cuda.learn:
+        cuda.require()
 
 
 def is_function_name(backend: Any) -> bool:
@@ -164,6 +181,12 @@ def _rows_of_native(layers: Layers) -> int:
     return max(LEAST_ROWS, int(WORK_AT_ONCE / of_row))
 
 
+def _rows_of_cuda(layers: Layers) -> int:
+    neurons, dimensions = layers[0].centers.shape
+    work = max(1.0, len(layers) / LAYERS_OF_GPU) * neurons**2 * dimensions
+    return int(min(MOST_ROWS_OF_GPU, max(LEAST_ROWS, WORK_OF_GPU / work)))
+
+
 def _checked(
     learn: Learn,
     centers: Array,
@@ -176,7 +199,7 @@ def _checked(
     """Call a Python function: float64, contiguous arrays and valid samples in, valid neurons out."""
     if centers.dtype != np.float64:
         raise ValueError(
-            f"this model learned in {centers.dtype.name}, which only the compiled core can do. Start a new "
+            f"this model learned in {centers.dtype.name}, which only 'native' and 'cuda' can do. Start a new "
             f"model with this backend, or go on with backend='native'."
         )
     x = np.array(samples, np.float64, order="C")  # copies, which the function may change
@@ -230,9 +253,11 @@ def _valid(centers: Array, widths: Array) -> NDArray[np.bool_]:
     return valid
 
 
+EACH: dict[Learn, LearnEach] = {native.learn: native.learn_each, cuda.learn: cuda.learn_each}
 BACKENDS: dict[str, tuple[Learn, Callable[[Layers], int]]] = {
     "auto": (native.learn, _rows_of_native),
     "native": (native.learn, _rows_of_native),
+    "cuda": (cuda.learn, _rows_of_cuda),
     "reference": (partial(_checked, reference.learn), lambda _: ROWS_AT_ONCE),
 }
 SHARES: dict[str, Callable[..., tuple[Array, Array, Array]]] = {

@@ -1,0 +1,106 @@
+"""The twin of `native` on an NVIDIA GPU: same names, same signatures. It needs CuPy (extra `cuda`)."""
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gaussian_neurons.base.bad_rows import BadRow, bad_value_of, bad_width, finite_rows
+from gaussian_neurons.learning import native
+from gaussian_neurons.learning.cuda import large, many
+from gaussian_neurons.learning.cuda.device import available, cupy, memory_errors
+from gaussian_neurons.learning.cuda.task import Task
+from gaussian_neurons.learning.rule import Rule
+
+Array = NDArray[Any]
+
+LEAST_WORK = 4_000_000  # K^2 D of a layer that "auto" learns on a GPU: see docs/scaling.md
+
+
+def is_faster(centers: Array, widths: Array) -> bool:
+    """Whether there is a GPU on which a layer with given widths learns faster than on one core."""
+    neurons, dimensions = centers.shape
+    return widths.ndim == 1 and neurons**2 * dimensions >= LEAST_WORK and available()
+
+
+def require() -> None:
+    """Raise an error if there is no GPU, or no CuPy to use it with."""
+    cupy()
+
+
+def learn(
+    centers: Array, widths: Array, samples: Array, sample_widths: Array | None, rule: Rule, seen: int
+) -> tuple[Array, Array]:
+    """Learn from the samples in their order: see `reference.learn`."""
+    return learn_each([(centers, widths)], samples, sample_widths, [rule], [seen])[0]
+
+
+def learn_each(
+    layers: Sequence[tuple[Array, Array]],
+    samples: Array,
+    sample_widths: Array | None,
+    rules: Sequence[Rule],
+    seen: Sequence[int],
+    threads: int = 1,
+) -> list[tuple[Array, Array]]:
+    """`learn` for many layers (centers, widths) of one size and the same samples, all at once.
+
+    The bits are those of `learn`. An error is that of the first layer that has one.
+    """
+    if layers[0][1].ndim > 1:
+        raise ValueError(
+            "backend='cuda' learns neurons with widths, not with covariances. Use backend='native', or "
+            "covariance_type='spherical'."
+        )
+    good, bad = _good_rows(samples, sample_widths, layers[0][0].dtype)
+    tasks = [
+        Task(*layer, good, None if sample_widths is None else sample_widths[: len(good)], rule, first)
+        for layer, rule, first in zip(layers, rules, seen, strict=True)
+    ]
+    after = _learned(tasks)
+    for task, found in zip(tasks, after, strict=True):
+        if not task.holds(found):
+            raise _divergence(task)
+    if bad is not None:
+        raise bad
+    return after
+
+
+def _learned(tasks: Sequence[Task]) -> list[tuple[Array, Array]]:
+    """The layers after their tasks. Those that need the same kernel run at once."""
+    found: list[tuple[Array, Array]] = [(task.centers, task.widths) for task in tasks]
+    order = sorted(range(len(tasks)), key=lambda number: tasks[number].kind)
+    with memory_errors():
+        for _, group in groupby(order, key=lambda number: tasks[number].kind):
+            numbers = list(group)
+            some = [tasks[number] for number in numbers]
+            engine = many if many.suits(some[0]) else large
+            for number, after in zip(numbers, engine.learn(some), strict=True):
+                found[number] = after
+    return found
+
+
+def _good_rows(samples: Array, sample_widths: Array | None, dtype: Any) -> tuple[Array, BadRow | None]:
+    """The rows before the first one that cannot be learned from, contiguous; and the error of that one."""
+    with np.errstate(over="ignore"):
+        rows = np.ascontiguousarray(samples, dtype)
+    good = finite_rows(rows, dtype, sample_widths)
+    if good.all():
+        return rows, None
+    row = int(np.argmin(good))
+    if sample_widths is not None and finite_rows(rows[row : row + 1], dtype).all():
+        return rows[:row], bad_width(row, sample_widths[row].tolist())
+    return rows[:row], bad_value_of(samples, row, dtype)
+
+
+def _divergence(task: Task) -> FloatingPointError:
+    """The error of a task after which a neuron is not finite: at which sample that happens, by bisection."""
+    start, some = task, task
+    while len(some.samples) > 1:
+        half = some.part(0, len(some.samples) // 2)
+        (after,) = _learned([half])
+        some = some.after(after, len(half.samples)) if half.holds(after) else half
+    (after,) = _learned([some])
+    return native.diverged(some.first_invalid(after), some.seen, start.widths, start.rule)

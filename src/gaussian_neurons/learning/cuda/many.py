@@ -1,0 +1,92 @@
+"""Many small layers at once on a GPU: `many.cu`."""
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gaussian_neurons.learning.cuda import device
+from gaussian_neurons.learning.cuda.task import Task
+
+Array = NDArray[Any]
+
+MOST_NEURONS, MOST_DIMENSIONS = 256, 64  # of a layer, if widths are given; large.py is faster above
+MOST_THREADS = 1024  # a neuron each
+
+
+def suits(task: Task) -> bool:
+    """Whether layers of this kind are learned here."""
+    neurons, dimensions = task.centers.shape
+    return task.learns_widths or (neurons <= MOST_NEURONS and dimensions <= MOST_DIMENSIONS)
+
+
+def learn(tasks: Sequence[Task]) -> list[tuple[Array, Array]]:
+    """The layers of tasks of one kind after them; in turns, if the GPU's memory does not hold all layers."""
+    most = max(1, device.room() // (4 * tasks[0].centers.nbytes))
+    found: list[tuple[Array, Array]] = []
+    for begin in range(0, len(tasks), most):
+        found += _learn(tasks[begin : begin + most])
+    return found
+
+
+def _learn(tasks: Sequence[Task]) -> list[tuple[Array, Array]]:
+    cupy, first = device.cupy(), tasks[0]
+    dtype = first.centers.dtype
+    kernel, threads, at_once, memory = _kernel(first.kind)
+    centers = cupy.asarray(np.stack([task.centers for task in tasks]))
+    widths = cupy.asarray(np.stack([task.widths for task in tasks]))
+    rules = cupy.asarray(np.array([task.rule for task in tasks], np.float64))
+    streams = {id(task.samples): task for task in tasks}  # each is copied to the GPU once
+    of_row = len(streams) * (first.centers.shape[1] + 1) * dtype.itemsize
+    rows = max(1, device.room() // of_row)
+    for begin in range(0, max(len(task.samples) for task in tasks), rows):
+        parts = {key: task.part(begin, begin + rows) for key, task in streams.items()}
+        samples = {key: cupy.asarray(part.samples) for key, part in parts.items()}
+        own = {
+            key: cupy.asarray(part.sample_widths, dtype) for key, part in parts.items() if first.learns_widths
+        }
+        counts = [len(samples[id(task.samples)]) for task in tasks]
+        of_layers = [
+            cupy.asarray(np.array(values, np.uint64))
+            for values in (
+                [samples[id(task.samples)].data.ptr for task in tasks],
+                [own[id(task.samples)].data.ptr if own else 0 for task in tasks],
+                [task.seen + begin for task in tasks],
+                counts,
+            )
+        ]
+        arrays = (centers, widths, *of_layers, rules, np.int32(len(tasks)))
+        kernel((-(-len(tasks) // at_once),), (threads,), arrays, shared_mem=memory)
+    return list(zip(cupy.asnumpy(centers), cupy.asnumpy(widths), strict=True))
+
+
+@cache
+def _kernel(kind: tuple[int, int, str, bool, bool]) -> tuple[Any, int, int, int]:
+    """The kernel for layers of a kind; the threads of a block, its layers, and its shared memory."""
+    cupy, (neurons, dimensions, dtype, equal, learns_widths) = device.cupy(), kind
+    needs = f"backend='cuda' cannot learn the widths of {neurons} neurons with {dimensions} dimensions"
+    if neurons > MOST_THREADS:
+        raise ValueError(f"{needs}: at most {MOST_THREADS} neurons. Use backend='native'.")
+    module = device.module(
+        "many.cu",
+        REAL=device.real(np.dtype(dtype)),
+        K=neurons,
+        D=dimensions,
+        EQUAL=equal,
+        LEARNS_WIDTHS=learns_widths,
+    )
+    found = cupy.empty(3, np.int32)
+    module.get_function("sizes")((1,), (1,), (found,))
+    threads, at_once, of_layer = found.tolist()
+    memory = at_once * of_layer
+    kernel = module.get_function("learn")
+    most = cupy.cuda.Device().attributes["MaxSharedMemoryPerBlockOptin"]
+    if memory > most:
+        raise ValueError(
+            f"{needs}: they need {memory} bytes of shared memory, of which this GPU has {most}. Use "
+            f"backend='native'."
+        )
+    kernel.max_dynamic_shared_size_bytes = memory
+    return kernel, threads, at_once, memory

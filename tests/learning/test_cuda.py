@@ -1,0 +1,255 @@
+"""The rule on a GPU beside the reference, and what happens where there is no GPU."""
+
+import sys
+
+import numpy as np
+import pytest
+
+from gaussian_neurons import GaussianNeurons, Neurons, sweep
+from gaussian_neurons.learning import backends, cuda, native, reference
+from gaussian_neurons.learning.cuda import device, large, many
+from gaussian_neurons.learning.cuda.task import Task
+from gaussian_neurons.learning.rule import Rule
+from tests.learning.calls import last, same_bits
+
+gpu = pytest.mark.gpu
+EXACT = {np.float64: 1e-10, np.float32: 1e-4}
+
+
+def task_of(K, D, dtype, equal=True, learns_widths=False, every=1, n=150, shift=0.0) -> Task:
+    random = np.random.default_rng(K * D)
+    scale = D / 4  # of squared distances between samples
+    widths = np.full(K, scale) if equal else random.uniform(0.5, 1.5, K) * scale
+    own = random.uniform(0.0, 0.5, n) * scale if learns_widths else None
+    rule = Rule(0.02 * scale, 0.3, 0.1 if learns_widths else 0.0, every)
+    centers, samples = (random.random((count, D)) + shift for count in (K, n))
+    return Task(centers.astype(dtype), widths.astype(dtype), samples.astype(dtype), own, rule, seen=5)
+
+
+def expected(task: Task):
+    arrays = (task.centers.astype(float), task.widths.astype(float), task.samples.astype(float))
+    return reference.learn(*arrays, task.sample_widths, task.rule, task.seen)
+
+
+def assert_like_the_reference(engine, task: Task, within: float):
+    (found,) = engine.learn([task])
+    exact = expected(task)
+    assert (np.abs(exact[0] - task.centers) > 100 * within).any()
+    for one, other in zip(found, exact, strict=True):
+        assert one.dtype == task.centers.dtype
+        np.testing.assert_allclose(one, other, rtol=within, atol=within)
+
+
+# ---- beside the reference ---------------------------------------------------------------------------------
+
+
+@gpu
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("learns_widths", [False, True])
+@pytest.mark.parametrize("every", [1, 3])
+@pytest.mark.parametrize(
+    ("K", "D"), [(1, 2), (3, 1), (5, 3), (16, 25), (32, 4), (33, 2), (100, 30), (256, 64)]
+)
+def test_many_small_layers(K, D, dtype, learns_widths, every):
+    for equal in (True, False):
+        assert_like_the_reference(many, task_of(K, D, dtype, equal, learns_widths, every), EXACT[dtype])
+
+
+@gpu
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("every", [1, 3])
+@pytest.mark.parametrize(("K", "D"), [(1, 2), (64, 25), (100, 37), (300, 130), (33, 784)])
+def test_a_large_layer(K, D, dtype, every):
+    for equal in (True, False):
+        assert_like_the_reference(large, task_of(K, D, dtype, equal, every=every, n=40), EXACT[dtype])
+
+
+@gpu
+@pytest.mark.parametrize(("engine", "K", "D"), [(many, 16, 25), (large, 100, 37)])
+def test_float32_over_10_000_samples(engine, K, D):
+    assert_like_the_reference(engine, task_of(K, D, np.float32, n=10_000), 1e-4)
+
+
+@gpu
+@pytest.mark.parametrize(("engine", "K", "D"), [(many, 16, 25), (large, 100, 37)])
+def test_data_far_from_the_origin_loses_only_its_own_rounding(engine, K, D):
+    task = task_of(K, D, np.float32, n=100, shift=64.0)
+    rounding = np.spacing(np.float32(64.0))
+    assert_like_the_reference(engine, task, 50 * rounding)
+
+
+@gpu
+@pytest.mark.parametrize(("K", "D"), [(16, 25), (300, 70)])
+def test_a_neuron_at_rest_in_numbers_worked_out_by_hand(K, D):
+    """One neuron at the sample, the others out of reach: only the second nearest moves, by 0.1 / e."""
+    centers = 1000.0 * np.arange(1, K + 1)[:, None] * np.ones(D)
+    centers[:2] = 0
+    centers[1, 0] = 1
+    after, _ = cuda.learn(centers, np.ones(K), np.zeros((1, D)), None, Rule(0.1, 0.0), 0)
+    assert after[1, 0] == pytest.approx(1 - 0.1 / np.e, rel=1e-12)
+    np.testing.assert_array_equal(np.delete(after, 1, axis=0), np.delete(centers, 1, axis=0))
+
+
+# ---- bits -------------------------------------------------------------------------------------------------
+
+
+@gpu
+@pytest.mark.parametrize(("K", "D"), [(16, 25), (40, 3), (300, 70)])
+def test_the_bits_depend_on_nothing_but_the_samples(K, D, monkeypatch):
+    task = task_of(K, D, np.float32, n=90)
+    whole = cuda.learn(task.centers, task.widths, task.samples, None, task.rule, 0)
+    layer = Neurons.at(task.centers, task.widths, np.float32)
+    first = last([layer], task.samples[:37], [task.rule], backend="cuda")
+    parts = last(first, task.samples[37:], [task.rule], backend="cuda")
+    assert parts[0].centers.tobytes() == whole[0].tobytes()
+    others = [task_of(K, D, np.float32, equal=False, n=90) for _ in range(5)]
+    layers = [(it.centers, it.widths) for it in (others[0], task, *others)]
+    rules = [Rule(0.01, 0.1 * k) for k in range(len(layers))]
+    rules[1] = task.rule
+    together = cuda.learn_each(layers, task.samples, None, rules, [0] * len(layers))
+    assert together[1][0].tobytes() == whole[0].tobytes()
+    monkeypatch.setattr(device, "room", lambda: 5 * task.samples[0].nbytes)  # a few rows, a layer at a time
+    in_turns = cuda.learn_each(layers, task.samples, None, rules, [0] * len(layers))
+    assert [it[0].tobytes() for it in in_turns] == [it[0].tobytes() for it in together]
+
+
+@gpu
+def test_a_model_moves_between_devices(tmp_path):
+    x = np.random.default_rng(0).random((3000, 4), np.float32)
+    given = {"n_neurons": 8, "width": 0.1, "inhibition": 0.2, "random_state": 0}
+    moved = GaussianNeurons(**given, backend="cuda").partial_fit(x[:1500])
+    moved.save(tmp_path / "model")
+    on_processor = GaussianNeurons.load(tmp_path / "model").set_params(backend="native").partial_fit(x[1500:])
+    on_gpu = GaussianNeurons.load(tmp_path / "model").partial_fit(x[1500:])
+    alone = GaussianNeurons(**given, backend="native").partial_fit(x)
+    assert moved.centers_.dtype == on_gpu.centers_.dtype == np.float32
+    for model in (on_processor, on_gpu):
+        np.testing.assert_allclose(model.centers_, alone.centers_, rtol=1e-4, atol=1e-4)
+        assert model.n_clusters_ == alone.n_clusters_
+
+
+@gpu
+def test_the_models_of_a_sweep_are_those_of_fit():
+    x = np.random.default_rng(0).normal(size=(500, 2)) + 6 * np.random.default_rng(1).integers(
+        3, size=(500, 1)
+    )
+    given = {"n_neurons": 12, "widths": 4, "inhibitions": [0.5, 1.0], "seeds": 2, "progress": False}
+    found, exact = sweep(x, backend="cuda", **given), sweep(x, **given)
+    np.testing.assert_array_equal(found.n_clusters, exact.n_clusters)
+    model = found.model(found.widths[1], 0.5, 1).fit(x)
+    assert model.backend == "cuda"
+    assert model.n_clusters_ == found.n_clusters[1, 0, 1]
+
+
+# ---- errors -----------------------------------------------------------------------------------------------
+
+
+@gpu
+@pytest.mark.parametrize("K", [16, 300])
+def test_the_first_sample_after_which_a_neuron_is_invalid_is_found(K):
+    samples = np.zeros((400, 3))
+    samples[271] = 1e200
+    samples[300] = np.nan
+    arrays = np.random.default_rng(0).random((K, 3)), np.full(K, 1e307)
+    with pytest.raises(FloatingPointError, match=r"at sample 1271 .*lower learning_rate"):
+        cuda.learn(*arrays, samples, None, Rule(1e308, 0.5), 1000)
+    with pytest.raises(ValueError, match="NaN at row 29, column 0"):
+        cuda.learn(*arrays, samples[271:], None, Rule(0.1, 0.5), 0)
+
+
+@gpu
+def test_what_a_gpu_cannot_learn_is_said():
+    x = np.random.default_rng(0).random((200, 3))
+    with pytest.raises(ValueError, match=r"not with covariances. Use backend='native'"):
+        GaussianNeurons(4, width=0.1, covariance_type="full", backend="cuda").partial_fit(x)
+    with pytest.raises(ValueError, match=r"cannot learn the widths of 2000 neurons .* at most 1024"):
+        many.learn([task_of(2000, 3, np.float32, learns_widths=True, n=2)])
+    with pytest.raises(ValueError, match=r"bytes of shared memory, of which this GPU has"):
+        many.learn([task_of(1000, 100, np.float64, learns_widths=True, n=2)])
+
+
+@gpu
+def test_memory_that_does_not_suffice_is_a_sentence(monkeypatch):
+    model = GaussianNeurons(300, width=0.1, backend="cuda").partial_fit(
+        np.random.default_rng(0).random((50, 9))
+    )
+    before = model.centers_.copy()
+    pool = device.cupy().get_default_memory_pool()
+    pool.set_limit(size=1000)
+    try:
+        with pytest.raises(MemoryError, match=r"memory of the GPU does not suffice.*The model is unchanged"):
+            model.partial_fit(np.zeros((5, 9)))
+    finally:
+        pool.set_limit(size=0)
+    np.testing.assert_array_equal(model.centers_, before)
+
+
+@gpu
+def test_automatic_widths_name_the_backends_that_find_them():
+    with pytest.raises(ValueError, match=r"cuda computes the rule for given widths.*one of 'auto', 'native'"):
+        GaussianNeurons(4, backend="cuda").partial_fit(np.random.default_rng(0).random((2000, 3)))
+
+
+@pytest.fixture
+def unknown_gpu():
+    device.cupy.cache_clear()
+    device.available.cache_clear()
+    yield
+    device.cupy.cache_clear()
+    device.available.cache_clear()
+
+
+def test_without_cupy_the_extra_is_named(monkeypatch, unknown_gpu):
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    with pytest.raises(ModuleNotFoundError, match=r"pip install 'gaussian-neurons\[cuda\]'"):
+        GaussianNeurons(4, width=0.1, backend="cuda").partial_fit(np.random.default_rng(0).random((20, 3)))
+    assert not device.available()
+
+
+class NoDriver(RuntimeError):
+    pass
+
+
+@pytest.mark.parametrize("count", [0, NoDriver("no driver")])
+def test_without_a_gpu_the_other_backend_is_named(monkeypatch, unknown_gpu, count):
+    def devices():
+        if isinstance(count, Exception):
+            raise count
+        return count
+
+    runtime = type("runtime", (), {"CUDARuntimeError": NoDriver, "getDeviceCount": staticmethod(devices)})
+    cuda_of_cupy = type("cuda", (), {"runtime": runtime})
+    monkeypatch.setitem(sys.modules, "cupy", type("cupy", (), {"cuda": cuda_of_cupy}))
+    with pytest.raises(OSError, match=r"needs an NVIDIA GPU.*Use backend='native'"):
+        GaussianNeurons(4, width=0.1, backend="cuda").partial_fit(np.random.default_rng(0).random((20, 3)))
+    assert not device.available()
+
+
+# ---- the rule of "auto" -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("K", "D", "there", "learns_widths", "on_gpu"),
+    [
+        (1024, 784, True, False, True),
+        (1024, 784, False, False, False),
+        (1024, 784, True, True, False),
+        (16, 25, True, False, False),
+    ],
+)
+def test_auto_uses_a_gpu_for_large_layers(monkeypatch, K, D, there, learns_widths, on_gpu):
+    called = []
+
+    def recording(centers, widths, samples, sample_widths, rule, seen):
+        called.append(len(centers))
+        return centers, widths
+
+    monkeypatch.setattr(cuda, "available", lambda: there)
+    for backend in ("cuda", "native"):
+        entry = (recording if backend == "cuda" else native.learn, lambda _: 100)
+        monkeypatch.setitem(backends.BACKENDS, backend, entry)
+    layer, own = Neurons.at(np.random.default_rng(0).random((K, D)), float(D), np.float32), np.full(1, 0.1)
+    rule = Rule(0.1, 0.5, 0.1 if learns_widths else 0.0)
+    (after,) = last([layer], np.zeros((1, D), np.float32), [rule], own if learns_widths else None)
+    assert called == ([K] if on_gpu else [])
+    assert same_bits(after, layer.after(layer.centers, layer.widths, 1)) == on_gpu
