@@ -1,16 +1,23 @@
 """The rule on a GPU beside the reference, and what happens where there is no GPU."""
 
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
 
 from gaussian_neurons import GaussianNeurons, Neurons, sweep
 from gaussian_neurons.learning import backends, cuda, native, reference
-from gaussian_neurons.learning.cuda import device, large, many
+from gaussian_neurons.learning.cuda import device, large, many, patches
+from gaussian_neurons.learning.cuda.gathering import Gathering
 from gaussian_neurons.learning.cuda.task import Task
 from gaussian_neurons.learning.rule import Rule
+from gaussian_neurons.sampling import Patches
+from gaussian_neurons.sampling.undrawn import Undrawn
 from tests.learning.calls import last, same_bits
+from tests.runs import same
 
 gpu = pytest.mark.gpu
 EXACT = {np.float64: 1e-10, np.float32: 1e-4}
@@ -141,6 +148,56 @@ def test_the_models_of_a_sweep_are_those_of_fit():
     assert model.n_clusters_ == found.n_clusters[1, 0, 1]
 
 
+@gpu
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("chosen", [None, [3, 0]])
+def test_patches_drawn_on_the_gpu_have_the_same_bits(dtype, chosen):
+    random = np.random.default_rng(0)
+    for images in (
+        random.integers(256, size=(4, 9, 11, 3)).astype(np.uint8),
+        random.random((5, 8, 7), np.float32),
+    ):
+        labels = {} if chosen is None else {"labels": np.arange(len(images)), "classes": chosen}
+        stream = Patches(images, 5, seed=2**40 + 3, dtype=dtype, **labels)
+        for first, count in ((0, 1), (2**33 - 100, 1000)):
+            drawn = patches.on_gpu(Undrawn(stream, first, count)).get()
+            assert drawn.tobytes() == stream.draw(first, count).x.tobytes()
+
+
+@gpu
+def test_patches_are_learned_as_if_they_were_read():
+    images = np.random.default_rng(0).integers(256, size=(20, 12, 12)).astype(np.uint8)
+    given = {"n_neurons": 8, "width": 0.5, "backend": "cuda", "random_state": 0}
+    for domain in (None, (0, 1)):
+        rows, stream = Patches(images, 3).read(7000), Patches(images, 3)
+        read = GaussianNeurons(**given, domain=domain).partial_fit(rows)
+        drawn = GaussianNeurons(**given, domain=domain).learn(stream, 7000, every=1234)
+        assert same(read, drawn)
+        assert stream.position == 7000
+
+
+@gpu
+def test_layers_that_threads_learn_are_gathered(monkeypatch):
+    calls = []
+
+    def recorded(tasks, together=cuda._together):
+        calls.append(len(tasks))
+        return together(tasks)
+
+    monkeypatch.setattr(cuda, "_together", recorded)
+    images = np.random.default_rng(0).integers(256, size=(20, 12, 12)).astype(np.uint8)
+    with cuda.gathered(), ThreadPoolExecutor(20) as threads:
+
+        def learned(seed):
+            model = GaussianNeurons(8, width=0.5, domain=(0, 1), backend="cuda", random_state=seed)
+            return model.learn(Patches(images, 3, seed), 200_000, progress=False)
+
+        together = list(threads.map(learned, range(20)))
+    assert max(calls) > 1
+    monkeypatch.undo()
+    assert all(same(model, learned(seed)) for seed, model in enumerate(together))
+
+
 # ---- errors -----------------------------------------------------------------------------------------------
 
 
@@ -223,6 +280,26 @@ def test_without_a_gpu_the_other_backend_is_named(monkeypatch, unknown_gpu, coun
     with pytest.raises(OSError, match=r"needs an NVIDIA GPU.*Use backend='native'"):
         GaussianNeurons(4, width=0.1, backend="cuda").partial_fit(np.random.default_rng(0).random((20, 3)))
     assert not device.available()
+
+
+# ---- threads ----------------------------------------------------------------------------------------------
+
+
+def test_tasks_of_threads_are_computed_together_and_fail_alone():
+    calls = []
+
+    def inverses(tasks):
+        calls.append(len(tasks))
+        if len(calls) == 1:
+            time.sleep(0.2)  # the others arrive
+        return [1 / task for task in tasks]
+
+    with Gathering(inverses, nullcontext) as gathering, ThreadPoolExecutor(30) as threads:
+        answers = [threads.submit(gathering.compute, [k, -2]) for k in range(30)]
+        with pytest.raises(ZeroDivisionError):
+            answers[0].result()
+        assert [answer.result() for answer in answers[1:]] == [[1 / k, -0.5] for k in range(1, 30)]
+    assert max(calls) > 2
 
 
 # ---- the rule of "auto" -----------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from gaussian_neurons.learning import cuda
 from gaussian_neurons.learning.backends import BACKENDS
 
 AUTO = "auto"
@@ -18,7 +19,7 @@ def load(name: str) -> Any:
 
     Parameters
     ----------
-    name : "auto", "native", "reference" or "module:function"
+    name : "auto", "native", "cuda", "reference" or "module:function"
 
     Examples
     --------
@@ -45,7 +46,9 @@ def load(name: str) -> Any:
 
 
 def source(name: str) -> bytes:
-    """The content of the file that a custom backend is in; empty for a built-in backend."""
+    """The code of a backend that is not Python code of this package: a file, or the kernels of a GPU."""
+    if name == "cuda":
+        return b"".join(path.read_bytes() for path in sorted(Path(cuda.__file__).parent.glob("*.cu")))
     if name in BACKENDS:
         return b""
     path = getattr(_import(name.partition(":")[0]), "__file__", None)

@@ -10,7 +10,7 @@ from typing import Any
 from gaussian_neurons import GaussianNeurons
 from gaussian_neurons.base.json_text import parsed
 from gaussian_neurons.datasets import ImageSet
-from gaussian_neurons.sampling import Stream
+from gaussian_neurons.sampling import Patches, Stream
 
 WORK = 2e10  # pairs of neurons times dimensions between two checkpoints: less than a second
 CLOCK = "seconds.json"
@@ -68,6 +68,8 @@ class Lab:
         if self._backend != "auto":
             model.set_params(backend=self._backend)
         checkpoint = None if self._checkpoints is None else self._checkpoints / f"{stage}.safetensors"
+        if self._backend == "cuda" and isinstance(stream, Patches):
+            checkpoint = None  # it would take longer than to learn again
         model.learn(stream, n_samples, progress=False, checkpoint=checkpoint, every=every, callback=on_chunk)
         return model
 

@@ -21,6 +21,7 @@ from gaussian_neurons.experiments.data import FULL
 from gaussian_neurons.experiments.experiment import Experiment, Result
 from gaussian_neurons.experiments.lab import Lab
 from gaussian_neurons.experiments.results import RunSpec
+from gaussian_neurons.learning import cuda
 
 DPI = 200
 FOLDER_FACTS = "reproduction.json"  # which data, scale and backend a folder is for
@@ -130,7 +131,7 @@ def reproduce(plan: Plan, listener: Listener, finish: Callable[[], None] = lambd
         failures = []
         listener.on_start(jobs, len(runs) - len(jobs), Board(path, len(jobs)))
         if jobs:
-            for outcome in _parallel(plan.jobs, (joblib.delayed(execute)(job) for job in jobs), len(jobs)):
+            for outcome in _executed(plan, jobs):
                 listener.on_end(outcome)
                 failures += [outcome] if outcome.error else []
         listener.on_step("Comparing and drawing")
@@ -141,6 +142,16 @@ def reproduce(plan: Plan, listener: Listener, finish: Callable[[], None] = lambd
         list(_parallel(plan.jobs, drawings, len(found)))
         finish()
     return failures
+
+
+def _executed(plan: Plan, jobs: Sequence[Job]) -> Iterator[Outcome]:
+    """How jobs end. On a GPU, all layers learn at once, each in a thread of its own."""
+    on_gpu = [job for job in jobs if plan.backend == "cuda" and provenance.uses_backend(job.run.name)]
+    if on_gpu:
+        with cuda.gathered(), joblib.parallel_config(backend="threading"):
+            yield from unordered(len(on_gpu), (joblib.delayed(execute)(job) for job in on_gpu))
+    others = [job for job in jobs if job not in on_gpu]
+    yield from _parallel(plan.jobs, (joblib.delayed(execute)(job) for job in others), len(others))
 
 
 def _parallel(jobs: int | None, calls: Iterator[Any], count: int) -> Iterator[Any]:

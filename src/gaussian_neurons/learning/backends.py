@@ -14,6 +14,7 @@ from gaussian_neurons.base.memory_maps import row_blocks
 from gaussian_neurons.learning import cuda, native, reference, reference_shares
 from gaussian_neurons.learning.neurons import Neurons
 from gaussian_neurons.learning.rule import Rule, Shares
+from gaussian_neurons.sampling.undrawn import Undrawn
 
 Array = NDArray[Any]
 Learn = Callable[[Array, Array, Array, Array | None, Rule, int], tuple[Array, Array]]  # see reference.learn
@@ -29,7 +30,7 @@ WORK_OF_GPU, MOST_ROWS_OF_GPU = 1e9, 1 << 16  # products of a layer, and samples
 
 def learn_many(
     layers: Sequence[Neurons],
-    samples: Array,
+    samples: Array | Undrawn,
     rules: Sequence[Rule | Shares],
     sample_widths: Array | None = None,
     backend: str | Learn = "auto",
@@ -60,7 +61,8 @@ def learn_many(
     now = tuple(layers)
     learn, rows_at_once = resolved(_chosen(backend, now, own is not None))
     each = EACH.get(learn) if _are_alike(now, rules) else None
-    for begin, rows in row_blocks(np.asarray(samples), rows_at_once(now) * threads):
+    most = rows_at_once(now) * threads
+    for begin, rows in _blocks(samples, most, on_gpu=learn is cuda.learn):
         interruption_point()
         widths = None if own is None else own[begin : begin + len(rows)]
         try:
@@ -84,6 +86,12 @@ def learn_many(
         except BadRow as bad:
             raise bad.later(begin) from None
         yield now
+
+
+def _blocks(samples: Array | Undrawn, most: int, on_gpu: bool) -> Iterator[tuple[int, Any]]:
+    if on_gpu and isinstance(samples, Undrawn):
+        return samples.blocks(most)
+    return row_blocks(np.asarray(samples), most)
 
 
 def _are_alike(layers: Layers, rules: Sequence[Rule | Shares]) -> bool:

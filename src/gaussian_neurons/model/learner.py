@@ -124,7 +124,7 @@ def advance(state: State, x: Array, sample_widths: Array | None, settings: Setti
 def _keep(state: State, x: Array, widths: Array | None, settings: Settings) -> State:
     """Keep rows until the first data is complete."""
     taken = state.recent.window - state.received
-    require_finite(x[:taken], state.recent.dtype)
+    require_finite(np.asarray(x[:taken]), state.recent.dtype)
     return replace(state, recent=state.recent.extended(x[:taken], _own(widths, taken, state.recent)))
 
 

@@ -26,7 +26,9 @@ from gaussian_neurons.model.look import Look
 from gaussian_neurons.model.settings import Settings
 from gaussian_neurons.model.state import State
 from gaussian_neurons.sampling.ahead import chunks_ahead
+from gaussian_neurons.sampling.images import Patches
 from gaussian_neurons.sampling.stream import Chunk, Stream
+from gaussian_neurons.sampling.undrawn import undrawn_chunks
 
 Array = NDArray[Any]
 
@@ -161,7 +163,9 @@ class _Run:
             stream.while_waiting = self._save_if_due
         end = stream.length if plan.n_samples is None else self.start + plan.n_samples
         total = None if end is None else max(0, end - self.start)
-        chunks = chunks_ahead(stream, self.start + self.taken, end, plan.every, self.start)
+        on_gpu = type(stream) is Patches and self.model.parameters()["backend"] == "cuda"
+        chunks_of = undrawn_chunks if on_gpu and plan.on_novel is None else chunks_ahead
+        chunks = chunks_of(stream, self.start + self.taken, end, plan.every, self.start)
         with Bar(total, self.taken, plan.progress, self._facts) as bar:
             if self.taken:
                 bar.note(f"resuming from {plan.checkpoint} at {self.taken:,} samples")

@@ -32,6 +32,16 @@ class _FromImages(Stream):
         self.dtype = checked_precision(dtype)
         self.n_features = self.size**2 * self._images.shape[3]
 
+    @property
+    def images(self) -> Array:
+        """(n, height, width, channels), uint8 or float32."""
+        return self._images
+
+    @property
+    def chosen(self) -> NDArray[np.int64] | None:
+        """The images to draw from, None for all."""
+        return self._chosen
+
     def __repr__(self) -> str:
         count, height, width, channels = self._images.shape
         of = f"{count} images of {height} x {width}" + (f" x {channels}" if channels > 1 else "")

@@ -1,6 +1,8 @@
 """The twin of `native` on an NVIDIA GPU: same names, same signatures. It needs CuPy (extra `cuda`)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from itertools import groupby
 from typing import Any
 
@@ -11,10 +13,14 @@ from gaussian_neurons.base.bad_rows import BadRow, bad_value_of, bad_width, fini
 from gaussian_neurons.learning import native
 from gaussian_neurons.learning.cuda import large, many
 from gaussian_neurons.learning.cuda.device import available, cupy, memory_errors
+from gaussian_neurons.learning.cuda.gathering import Gathering
 from gaussian_neurons.learning.cuda.task import Task
 from gaussian_neurons.learning.rule import Rule
+from gaussian_neurons.sampling.undrawn import Undrawn
 
 Array = NDArray[Any]
+
+_gathering: Gathering[Task, tuple[Array, Array]] | None = None
 
 LEAST_WORK = 4_000_000  # K^2 D of a layer that "auto" learns on a GPU: see docs/scaling.md
 
@@ -68,8 +74,26 @@ def learn_each(
     return after
 
 
+@contextmanager
+def gathered() -> Iterator[None]:
+    """Let layers that other threads learn in this block learn at once."""
+    global _gathering
+    stream = partial(cupy().cuda.Stream, non_blocking=True)
+    with Gathering(_together, stream) as _gathering:
+        try:
+            yield
+        finally:
+            _gathering = None
+
+
 def _learned(tasks: Sequence[Task]) -> list[tuple[Array, Array]]:
-    """The layers after their tasks. Those that need the same kernel run at once."""
+    """The layers after their tasks."""
+    gathering = _gathering
+    return _together(tasks) if gathering is None else gathering.compute(tasks)
+
+
+def _together(tasks: Sequence[Task]) -> list[tuple[Array, Array]]:
+    """The same in one call for all layers that need the same kernel."""
     found: list[tuple[Array, Array]] = [(task.centers, task.widths) for task in tasks]
     order = sorted(range(len(tasks)), key=lambda number: tasks[number].kind)
     with memory_errors():
@@ -82,8 +106,12 @@ def _learned(tasks: Sequence[Task]) -> list[tuple[Array, Array]]:
     return found
 
 
-def _good_rows(samples: Array, sample_widths: Array | None, dtype: Any) -> tuple[Array, BadRow | None]:
+def _good_rows(
+    samples: Array | Undrawn, sample_widths: Array | None, dtype: Any
+) -> tuple[Array | Undrawn, BadRow | None]:
     """The rows before the first one that cannot be learned from, contiguous; and the error of that one."""
+    if isinstance(samples, Undrawn):
+        return (samples if samples.dtype == dtype else np.asarray(samples, dtype)), None
     with np.errstate(over="ignore"):
         rows = np.ascontiguousarray(samples, dtype)
     good = finite_rows(rows, dtype, sample_widths)

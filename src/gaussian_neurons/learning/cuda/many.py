@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gaussian_neurons.learning.cuda import device
+from gaussian_neurons.learning.cuda.patches import on_gpu
 from gaussian_neurons.learning.cuda.task import Task
 
 Array = NDArray[Any]
@@ -43,7 +44,7 @@ def _learn(tasks: Sequence[Task]) -> list[tuple[Array, Array]]:
     rows = max(1, device.room() // of_row)
     for begin in range(0, max(len(task.samples) for task in tasks), rows):
         parts = {key: task.part(begin, begin + rows) for key, task in streams.items()}
-        samples = {key: cupy.asarray(part.samples) for key, part in parts.items()}
+        samples = {key: on_gpu(part.samples) for key, part in parts.items()}
         own = {
             key: cupy.asarray(part.sample_widths, dtype) for key, part in parts.items() if first.learns_widths
         }

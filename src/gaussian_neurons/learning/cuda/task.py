@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gaussian_neurons.learning.rule import Rule
+from gaussian_neurons.sampling.undrawn import Undrawn
 
 Array = NDArray[Any]
 
@@ -17,7 +18,7 @@ class Task:
 
     centers: Array  # (K, D)
     widths: Array  # (K,)
-    samples: Array  # (n, D) contiguous, of the precision of the centers
+    samples: Array | Undrawn  # (n, D) contiguous, of the precision of the centers
     sample_widths: Array | None  # (n,)
     rule: Rule
     seen: int

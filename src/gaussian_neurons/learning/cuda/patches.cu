@@ -1,0 +1,50 @@
+// Random patches of images: the twin of native/patches.hpp, with the same bits.
+//
+// Constants of the compilation: REAL, PIXEL (unsigned char, scaled by 1/255, or float as it is), D.
+
+typedef unsigned int Word;
+typedef unsigned long long Long;
+
+constexpr int SAMPLES = 64;  // of a block
+
+// Philox4x32-10 of the counter (sample, 0, 0).
+__device__ void philox(Long sample, Long seed, Word* word) {
+    Word key_0 = Word(seed), key_1 = Word(seed >> 32);
+    Word a = Word(sample), b = Word(sample >> 32), c = 0, d = 0;
+    for (int round = 0; round < 10; ++round) {
+        const Long first = Long(a) * 0xD2511F53u, third = Long(c) * 0xCD9E8D57u;
+        a = Word(third >> 32) ^ b ^ key_0;
+        b = Word(third);
+        c = Word(first >> 32) ^ d ^ key_1;
+        d = Word(first);
+        key_0 += 0x9E3779B9u;
+        key_1 += 0xBB67AE85u;
+    }
+    word[0] = a, word[1] = b, word[2] = c, word[3] = d;
+}
+
+__device__ REAL value_of(unsigned char pixel) { return REAL(pixel) / REAL(255); }
+__device__ REAL value_of(float pixel) { return REAL(pixel); }
+
+// out (n, D): samples [first, first + n). images (., height, width, channels); `chosen`, if not null, has the
+// numbers of the `count` images to draw from.
+extern "C" __global__ void draw(const PIXEL* images, const long long* chosen, Long count, Long height, Long width,
+                                Long channels, Long size, Long seed, Long first, Long n, REAL* out) {
+    __shared__ const PIXEL* patches[SAMPLES];
+    const Long begin = Long(blockIdx.x) * SAMPLES;
+    const int rows = n - begin < SAMPLES ? int(n - begin) : SAMPLES;
+    if (threadIdx.x < rows) {
+        Word word[4];
+        philox(first + begin + threadIdx.x, seed, word);
+        Long image = (word[1] * count + (word[0] * count >> 32)) >> 32;
+        const Long row = word[2] * (height - size + 1) >> 32, column = word[3] * (width - size + 1) >> 32;
+        if (chosen) image = chosen[image];
+        patches[threadIdx.x] = images + ((image * height + row) * width + column) * channels;
+    }
+    __syncthreads();
+    const int length = size * channels;  // of a row of a patch
+    for (int k = threadIdx.x; k < rows * D; k += blockDim.x) {
+        const int d = k % D;
+        out[begin * D + k] = value_of(patches[k / D][d / length * width * channels + d % length]);
+    }
+}
