@@ -8,7 +8,7 @@ export PYTHONDONTWRITEBYTECODE :=
 WITH_PEAK := --config-settings=cmake.define.GAUSSIAN_NEURONS_PEAK=ON
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard native/*)
 
-.PHONY: demo live test test-lowest fuzz lint format bench bench-quality bench-peers bench-live bench-repulsion bench-scale pictures help clean
+.PHONY: demo live test test-lowest fuzz lint format bench bench-quality bench-peers bench-live bench-repulsion bench-scale bench-gpu pictures help clean
 
 demo: .venv/ready-demo  ## learn the strokes of handwritten digits; leaves out/demo.png
 	@$(BIN)/gaussian-neurons demo
@@ -44,6 +44,9 @@ bench: .venv/ready-dev  ## speed and memory beside the NumPy reference; samplers
 
 bench-scale: .venv/ready-dev  ## sweeps, threads, lists of neighbours, partitions; OPTIONS='threads --cores 16'
 	@OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.scale $(OPTIONS)
+
+bench-gpu: .venv/ready-dev  ## learning on a GPU; needs CuPy in .venv: .venv/bin/pip install 'cupy-cuda12x[ctk]'
+	@OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.gpu $(OPTIONS)
 
 bench-live: .venv/ready-dev  ## learning while a page shows it, beside learning without one
 	@$(BIN)/python -m benchmarks.live $(OPTIONS)

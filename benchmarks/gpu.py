@@ -4,7 +4,6 @@ python -m benchmarks.gpu [populations|layers]
 """
 
 import argparse
-import os
 import time
 from collections.abc import Callable
 
@@ -61,7 +60,6 @@ def print_populations() -> None:
 
 def print_layers() -> None:
     """One layer, beside one core of the processor; microseconds a sample."""
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
     print(f"{'K':>5} {'D':>4} {'GPU':>9} {'core':>9} {'ratio':>6}")
     for neurons, dimensions in SIZES:
         samples = max(300, min(20_000, 2_000_000_000 // (neurons**2 * dimensions)))

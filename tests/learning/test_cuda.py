@@ -160,8 +160,15 @@ def test_patches_drawn_on_the_gpu_have_the_same_bits(dtype, chosen):
         labels = {} if chosen is None else {"labels": np.arange(len(images)), "classes": chosen}
         stream = Patches(images, 5, seed=2**40 + 3, dtype=dtype, **labels)
         for first, count in ((0, 1), (2**33 - 100, 1000)):
-            drawn = patches.on_gpu(Undrawn(stream, first, count)).get()
-            assert drawn.tobytes() == stream.draw(first, count).x.tobytes()
+            other = Patches(images, 5, seed=7, dtype=dtype, **labels)
+            rows = [
+                Undrawn(stream, first, count),
+                np.ones((2, 3)),
+                Undrawn(other, 5, 70),
+                Undrawn(stream, 9, 0),
+            ]
+            for drawn, row in zip(patches.on_gpu(rows), rows, strict=True):
+                assert drawn.get().tobytes() == np.asarray(row).tobytes()
 
 
 @gpu

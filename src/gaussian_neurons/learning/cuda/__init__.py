@@ -1,5 +1,6 @@
 """The twin of `native` on an NVIDIA GPU: same names, same signatures. It needs CuPy (extra `cuda`)."""
 
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -22,6 +23,7 @@ Array = NDArray[Any]
 
 _gathering: Gathering[Task, tuple[Array, Array]] | None = None
 
+SWITCH_INTERVAL = 2e-4  # seconds
 LEAST_WORK = 4_000_000  # K^2 D of a layer that "auto" learns on a GPU: see docs/scaling.md
 
 
@@ -78,12 +80,16 @@ def learn_each(
 def gathered() -> Iterator[None]:
     """Let layers that other threads learn in this block learn at once."""
     global _gathering
-    stream = partial(cupy().cuda.Stream, non_blocking=True)
-    with Gathering(_together, stream) as _gathering:
-        try:
-            yield
-        finally:
-            _gathering = None
+    stream, interval = partial(cupy().cuda.Stream, non_blocking=True), sys.getswitchinterval()
+    sys.setswitchinterval(SWITCH_INTERVAL)  # or each call of the GPU waits for all threads that compute
+    try:
+        with Gathering(_together, stream) as _gathering:
+            try:
+                yield
+            finally:
+                _gathering = None
+    finally:
+        sys.setswitchinterval(interval)
 
 
 def _learned(tasks: Sequence[Task]) -> list[tuple[Array, Array]]:

@@ -26,7 +26,7 @@ def learn(tasks: Sequence[Task]) -> list[tuple[Array, Array]]:
 def _learn(task: Task) -> tuple[Array, Array]:
     cupy, rule, layer = device.cupy(), task.rule, _Layer(task)
     for begin in range(0, len(task.samples), ROWS_AT_ONCE):
-        rows = on_gpu(task.samples[begin : begin + ROWS_AT_ONCE])
+        (rows,) = on_gpu([task.samples[begin : begin + ROWS_AT_ONCE]])
         layer.measure(rows[0])
         for row in range(len(rows)):
             repels = (task.seen + begin + row + 1) % rule.repulsion_every == 0

@@ -185,7 +185,7 @@ extern "C" __global__ void __launch_bounds__(THREADS* LAYERS, BLOCKS)
                     if (j != i) others += response(distance_to(j), layer.scale[j]);
                 others = over_same(others);
                 Real free = 0;
-                if (own > 0) free = response(square, minus_log2_e / own) - 2 * inhibition * others;
+                if (own > 0) free = response(square / own, minus_log2_e) - 2 * inhibition * others;
                 if (free > 0) width += width_rate * free * response(square, scale) * (own - width);
                 if (!(width > 0)) width = Real(0) / Real(0);
                 wait_for_layer();  // all have read the old widths

@@ -44,21 +44,19 @@ def _learn(tasks: Sequence[Task]) -> list[tuple[Array, Array]]:
     rows = max(1, device.room() // of_row)
     for begin in range(0, max(len(task.samples) for task in tasks), rows):
         parts = {key: task.part(begin, begin + rows) for key, task in streams.items()}
-        samples = {key: on_gpu(part.samples) for key, part in parts.items()}
+        samples = dict(zip(parts, on_gpu([part.samples for part in parts.values()]), strict=True))
         own = {
             key: cupy.asarray(part.sample_widths, dtype) for key, part in parts.items() if first.learns_widths
         }
-        counts = [len(samples[id(task.samples)]) for task in tasks]
+        places = {key: array.data.ptr for key, array in samples.items()}
+        places_of_widths = {key: array.data.ptr for key, array in own.items()}
         of_layers = [
-            cupy.asarray(np.array(values, np.uint64))
-            for values in (
-                [samples[id(task.samples)].data.ptr for task in tasks],
-                [own[id(task.samples)].data.ptr if own else 0 for task in tasks],
-                [task.seen + begin for task in tasks],
-                counts,
-            )
+            (places[key], places_of_widths.get(key, 0), task.seen + begin, len(samples[key]))
+            for task in tasks
+            for key in [id(task.samples)]
         ]
-        arrays = (centers, widths, *of_layers, rules, np.int32(len(tasks)))
+        columns = cupy.asarray(np.array(of_layers, np.uint64).T.copy())
+        arrays = (centers, widths, *columns, rules, np.int32(len(tasks)))
         kernel((-(-len(tasks) // at_once),), (threads,), arrays, shared_mem=memory)
     return list(zip(cupy.asnumpy(centers), cupy.asnumpy(widths), strict=True))
 

@@ -26,13 +26,16 @@ __device__ void philox(Long sample, Long seed, Word* word) {
 __device__ REAL value_of(unsigned char pixel) { return REAL(pixel) / REAL(255); }
 __device__ REAL value_of(float pixel) { return REAL(pixel); }
 
-// out (n, D): samples [first, first + n). images (., height, width, channels); `chosen`, if not null, has the
-// numbers of the `count` images to draw from.
+// out (streams, most, D): of each stream, samples [first, first + n). images (., height, width, channels);
+// `chosen`, if not null, has the numbers of the `count` images to draw from.
 extern "C" __global__ void draw(const PIXEL* images, const long long* chosen, Long count, Long height, Long width,
-                                Long channels, Long size, Long seed, Long first, Long n, REAL* out) {
+                                Long channels, Long size, const Long* seeds, const Long* firsts, const Long* ns,
+                                Long most, REAL* out) {
     __shared__ const PIXEL* patches[SAMPLES];
-    const Long begin = Long(blockIdx.x) * SAMPLES;
-    const int rows = n - begin < SAMPLES ? int(n - begin) : SAMPLES;
+    const Long begin = Long(blockIdx.x) * SAMPLES, seed = seeds[blockIdx.y], first = firsts[blockIdx.y];
+    const Long left = ns[blockIdx.y] > begin ? ns[blockIdx.y] - begin : 0;
+    const int rows = left < SAMPLES ? int(left) : SAMPLES;
+    out += (blockIdx.y * most + begin) * D;
     if (threadIdx.x < rows) {
         Word word[4];
         philox(first + begin + threadIdx.x, seed, word);
@@ -45,6 +48,6 @@ extern "C" __global__ void draw(const PIXEL* images, const long long* chosen, Lo
     const int length = size * channels;  // of a row of a patch
     for (int k = threadIdx.x; k < rows * D; k += blockDim.x) {
         const int d = k % D;
-        out[begin * D + k] = value_of(patches[k / D][d / length * width * channels + d % length]);
+        out[k] = value_of(patches[k / D][d / length * width * channels + d % length]);
     }
 }

@@ -1,5 +1,6 @@
 """Rows on the GPU: copied there, or drawn there if they are patches of images."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,24 +18,46 @@ MOST_COPIES = 4  # of image sets that stay on the GPU
 _copies: list[tuple[Array, Any]] = []  # arrays, and what they are there
 
 
-def on_gpu(rows: Array | Undrawn) -> Any:
-    """Rows (n, D) as an array on the GPU."""
-    if not isinstance(rows, Undrawn):
-        return device.cupy().asarray(rows)
-    stream, (count, dimensions) = rows.stream, rows.shape
-    images, chosen = stream.images, stream.chosen
+def on_gpu(several: Sequence[Array | Undrawn]) -> list[Any]:
+    """Each of several arrays of rows (n, D) as an array on the GPU."""
+    found = [None if isinstance(rows, Undrawn) else device.cupy().asarray(rows) for rows in several]
+    alike: dict[Any, list[int]] = {}
+    for number, rows in enumerate(several):
+        if isinstance(rows, Undrawn):
+            stream = rows.stream
+            alike.setdefault((id(stream.images), id(stream.chosen), stream.size, stream.dtype), []).append(
+                number
+            )
+    for numbers in alike.values():
+        drawn = _drawn([rows for number in numbers if isinstance(rows := several[number], Undrawn)])
+        for number, array in zip(numbers, drawn, strict=True):
+            found[number] = array
+    return found
+
+
+def _drawn(several: Sequence[Undrawn]) -> list[Any]:
+    """Patches of the same images, drawn in one call."""
+    cupy, stream, dimensions = device.cupy(), several[0].stream, several[0].shape[1]
+    images, chosen, most = stream.images, stream.chosen, max(len(rows) for rows in several)
     module = device.module(
         "patches.cu",
         REAL=device.real(stream.dtype),
         PIXEL="float" if images.dtype == np.float32 else "unsigned char",
         D=dimensions,
     )
-    out = device.cupy().empty((count, dimensions), stream.dtype)
-    sizes = (len(images) if chosen is None else len(chosen), *images.shape[1:], stream.size)
-    numbers = [np.uint64(value) for value in (*sizes, stream.seed, rows.first, count)]
+    out = cupy.empty((len(several), most, dimensions), stream.dtype)
+    count = len(images) if chosen is None else len(chosen)
+    sizes = [np.uint64(value) for value in (count, *images.shape[1:], stream.size)]
+    own = [
+        [rows.stream.seed for rows in several],
+        [rows.first for rows in several],
+        [len(it) for it in several],
+    ]
+    arrays = cupy.asarray(np.array(own, np.uint64))
     choice = np.uint64(0) if chosen is None else _copy(chosen)
-    module.get_function("draw")((-(-count // SAMPLES),), (THREADS,), (_copy(images), choice, *numbers, out))
-    return out
+    given = (_copy(images), choice, *sizes, *arrays, np.uint64(most), out)
+    module.get_function("draw")((-(-most // SAMPLES), len(several)), (THREADS,), given)
+    return [out[number, : len(rows)] for number, rows in enumerate(several)]
 
 
 def _copy(array: Array) -> Any:

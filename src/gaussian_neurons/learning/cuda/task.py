@@ -1,6 +1,7 @@
 """What a layer is to learn on the GPU."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ class Task:
         """Whether the widths are equal, and remain so."""
         return not self.learns_widths and bool((self.widths == self.widths[0]).all())
 
-    @property
+    @cached_property
     def kind(self) -> tuple[int, int, str, bool, bool]:
         """What a kernel is compiled for."""
         return (*self.centers.shape, self.centers.dtype.name, self.equal, self.learns_widths)
