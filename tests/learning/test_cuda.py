@@ -211,19 +211,19 @@ def test_layers_that_threads_learn_are_gathered(monkeypatch):
 @gpu
 @pytest.mark.parametrize("K", [16, 300])
 def test_the_first_sample_after_which_a_neuron_is_invalid_is_found(K):
-    samples = np.zeros((400, 3))
-    samples[271] = 1e200
+    centers, samples = 3 + np.random.default_rng(0).random((K, 3)), np.zeros((400, 3))  # out of reach
+    samples[271] = centers[5] + 0.1
     samples[300] = np.nan
-    arrays = np.random.default_rng(0).random((K, 3)), np.full(K, 1e307)
+    arrays = centers, np.full(K, 0.01)
     with pytest.raises(FloatingPointError, match=r"at sample 1271 .*lower learning_rate"):
-        cuda.learn(*arrays, samples, None, Rule(1e308, 0.5), 1000)
+        cuda.learn(*arrays, samples, None, Rule(1e308, 0.0), 1000)
     with pytest.raises(ValueError, match="NaN at row 29, column 0"):
         cuda.learn(*arrays, samples[271:], None, Rule(0.1, 0.5), 0)
 
 
 @gpu
 def test_what_a_gpu_cannot_learn_is_said():
-    x = np.random.default_rng(0).random((200, 3))
+    x = np.random.default_rng(0).random((1200, 3))
     with pytest.raises(ValueError, match=r"not with covariances. Use backend='native'"):
         GaussianNeurons(4, width=0.1, covariance_type="full", backend="cuda").partial_fit(x)
     with pytest.raises(ValueError, match=r"cannot learn the widths of 2000 neurons .* at most 1024"):

@@ -4,8 +4,8 @@
 // A thread has a neuron i; neurons j are read from shared memory. If K is at most 32, a warp has a layer, and
 // S threads have the same neuron and divide the j among them. Otherwise a block has a layer.
 //
-// Centers are taken relative to the sample, so that data far from the origin loses nothing: the squared distance
-// of a pair is |m_i|^2 + |m_j|^2 - 2 m_i m_j with m_i = mu_i - x.
+// The difference of each pair is taken first, as in the core: a distance from products would lose the digits of
+// neurons that are near each other, which then move apart in another direction.
 //
 // Constants of the compilation: REAL, K, D, EQUAL (all neurons of a layer have one width), LEARNS_WIDTHS.
 
@@ -23,7 +23,6 @@ constexpr int THREADS = P * S;                                     // of a layer
 constexpr int LAYERS = K <= 32 ? 4 : 1;                            // of a block
 constexpr int V = 16 / sizeof(Real);                               // numbers in a vector of shared memory
 constexpr int VECTORS = (D + V - 1) / V | 1;                       // of a row; odd, so rows differ in their banks
-constexpr int BLOCKS = LAYERS > 1 && D * sizeof(Real) <= 128 ? 4 : 1;  // at least, on a multiprocessor
 constexpr int ROWS = 32;  // samples that are read at a time
 
 struct alignas(16) Vector {
@@ -31,10 +30,9 @@ struct alignas(16) Vector {
 };
 
 struct Layer {  // in shared memory
-    Vector centers[K * VECTORS];  // relative to the sample
+    Vector centers[K * VECTORS];
     Vector samples[ROWS * VECTORS];
     Real sample_widths[ROWS];
-    Real squares[P];            // |mu_j - x|^2
     Real inverse[P], scale[P];  // 1 / sigma_j, -log2(e) / sigma_j
 };
 
@@ -60,28 +58,28 @@ __device__ __forceinline__ Real over_same(Real sum) {
     return sum;
 }
 
-// The sum of products of a row in shared memory with the numbers of a thread.
-__device__ __forceinline__ Real product(const Real (&row)[D], const Real (&numbers)[D]) {
+// difference = row - mu, and its square.
+__device__ __forceinline__ Real measured(const Vector* row, const Real (&mu)[D], Real (&difference)[D]) {
     Real part[4] = {0, 0, 0, 0};
-#pragma unroll
-    for (int d = 0; d < D; ++d) part[d % 4] += row[d] * numbers[d];
-    return (part[0] + part[1]) + (part[2] + part[3]);
-}
-
-__device__ __forceinline__ void load(const Vector* row, Real (&numbers)[D]) {
 #pragma unroll
     for (int v = 0; v < (D + V - 1) / V; ++v) {
         const Vector values = row[v];
 #pragma unroll
-        for (int e = 0; e < V; ++e)
-            if (v * V + e < D) numbers[v * V + e] = values.at[e];
+        for (int e = 0; e < V; ++e) {
+            const int d = v * V + e;
+            if (d < D) {
+                difference[d] = values.at[e] - mu[d];
+                part[d % 4] += difference[d] * difference[d];
+            }
+        }
     }
+    return (part[0] + part[1]) + (part[2] + part[3]);
 }
 
 // centers (layers, K, D) and widths (layers, K) are changed. Layer l learns counts[l] rows from streams[l] and, if
 // widths are learned, own_widths[l]. rules (layers, 4): eta_mu, lambda, eta_sigma, r. seen: samples before.
 // A width that is no longer positive becomes NaN, which then spreads: the layer is invalid from there on.
-extern "C" __global__ void __launch_bounds__(THREADS* LAYERS, BLOCKS)
+extern "C" __global__ void __launch_bounds__(THREADS* LAYERS)
     learn(Real* centers, Real* widths, const Real* const* streams, const Real* const* own_widths,
           const long long* seen, const long long* counts, const double* rules, int layers) {
     extern __shared__ Vector memory[];
@@ -98,38 +96,28 @@ extern "C" __global__ void __launch_bounds__(THREADS* LAYERS, BLOCKS)
     const int every = rules[4 * number + 3];
     int until_repulsion = every - int(seen[number] % every);
 
-    Real mu[D], from[D], row[D], push[D], square = 0;  // from = mu - x, square = |mu - x|^2
+    Real mu[D], difference[D], push[D];
     for (int d = 0; d < D; ++d) mu[d] = centers[((long long)number * K + mine) * D + d];
     Real width = widths[(long long)number * K + mine];
     const Real minus_log2_e = Real(-1.4426950408889634);
 
-    auto publish_width = [&] {
-        if (!writes) return;
-        layer.inverse[i] = 1 / width;
-        layer.scale[i] = minus_log2_e / width;
-    };
-    // Set the center relative to a sample, for all to read.
-    auto publish_center = [&](const Vector* x) {
-        load(x, from);
-#pragma unroll
-        for (int d = 0; d < D; ++d) from[d] = mu[d] - from[d];
-        square = product(from, from);
+    auto publish_center = [&] {
         if (!writes) return;
 #pragma unroll
         for (int v = 0; v < (D + V - 1) / V; ++v) {
             Vector values = {};
 #pragma unroll
             for (int e = 0; e < V; ++e)
-                if (v * V + e < D) values.at[e] = from[v * V + e];
+                if (v * V + e < D) values.at[e] = mu[v * V + e];
             layer.centers[i * VECTORS + v] = values;
         }
-        layer.squares[i] = square;
     };
-    // |mu_j - mu_i|^2; afterwards `row` is mu_j - x
-    auto distance_to = [&](int j) {
-        load(layer.centers + j * VECTORS, row);
-        return max(square + layer.squares[j] - 2 * product(row, from), Real(0));
+    auto publish_width = [&] {
+        if (!writes) return;
+        layer.inverse[i] = 1 / width;
+        layer.scale[i] = minus_log2_e / width;
     };
+    publish_center();
     publish_width();
 
     for (long long begin = 0; begin < n; begin += ROWS) {
@@ -139,14 +127,11 @@ extern "C" __global__ void __launch_bounds__(THREADS* LAYERS, BLOCKS)
         if (LEARNS_WIDTHS)
             for (int k = thread; k < rows; k += THREADS) layer.sample_widths[k] = own_widths[number][begin + k];
         wait_for_layer();
-        for (int t = 0; t < rows; ++t) {
-            const Vector* x = layer.samples + t * VECTORS;
-            publish_center(x);
-            wait_for_layer();
+        for (int row = 0; row < rows; ++row) {
+            const Vector* x = layer.samples + row * VECTORS;
             Real scale = minus_log2_e / width, inverse = 1 / width;
 
             // Equation 1 [4]: push = sum_j (f_i(mu_j) / sigma_i + f_j(mu_i) / sigma_j) (mu_j - mu_i)
-            Real weights = 0;
 #pragma unroll
             for (int d = 0; d < D; ++d) push[d] = 0;
             const bool repels = --until_repulsion == 0;
@@ -154,42 +139,43 @@ extern "C" __global__ void __launch_bounds__(THREADS* LAYERS, BLOCKS)
                 until_repulsion = every;
 #pragma unroll 1
                 for (int step = 0; step < (K + S - 1) / S; ++step) {
-                    const int j = step * S + first, other = K % S == 0 || j < K ? j : K - 1;
-                    const Real distance = distance_to(other);
+                    const int j = step * S + first, row_of = K % S == 0 || j < K ? j : K - 1;
+                    const Real distance = measured(layer.centers + row_of * VECTORS, mu, difference);
                     Real weight = response(distance, scale) * inverse;
                     if (EQUAL)
                         weight += weight;
                     else
-                        weight += response(distance, layer.scale[other]) * layer.inverse[other];
-                    if ((K % S != 0 && j >= K) || j == i) weight = 0;
-                    weights += weight;
+                        weight += response(distance, layer.scale[row_of]) * layer.inverse[row_of];
+                    if (K % S != 0 && j >= K) weight = 0;
 #pragma unroll
-                    for (int d = 0; d < D; ++d) push[d] += weight * row[d];
+                    for (int d = 0; d < D; ++d) push[d] += weight * difference[d];
                 }
-                weights = over_same(weights);
 #pragma unroll
                 for (int d = 0; d < D; ++d) push[d] = over_same(push[d]);
             }
-            const Real pull = rate * (response(square, scale) * inverse), against = rate * inhibition * every;
-            const Real toward = against * weights - pull;
+            const Real distance = measured(x, mu, difference);
+            const Real pull = rate * (response(distance, scale) * inverse), against = rate * inhibition * every;
 #pragma unroll
-            for (int d = 0; d < D; ++d) mu[d] += toward * from[d] - against * push[d];
+            for (int d = 0; d < D; ++d) mu[d] += pull * difference[d] - against * push[d];
             wait_for_layer();  // all have read the old centers
+            publish_center();
+            wait_for_layer();
 
             if (LEARNS_WIDTHS) {  // Equation 2 [6], with the new centers and the old widths
-                publish_center(x);
-                wait_for_layer();
-                const Real own = layer.sample_widths[t];
+                const Real own = layer.sample_widths[row];
                 Real others = 0;
                 for (int j = first; j < K; j += S)
-                    if (j != i) others += response(distance_to(j), layer.scale[j]);
+                    if (j != i)
+                        others += response(measured(layer.centers + j * VECTORS, mu, difference), layer.scale[j]);
                 others = over_same(others);
+                const Real apart = measured(x, mu, difference);
                 Real free = 0;
-                if (own > 0) free = response(square / own, minus_log2_e) - 2 * inhibition * others;
-                if (free > 0) width += width_rate * free * response(square, scale) * (own - width);
+                if (own > 0) free = response(apart / own, minus_log2_e) - 2 * inhibition * others;
+                if (free > 0) width += width_rate * free * response(apart, scale) * (own - width);
                 if (!(width > 0)) width = Real(0) / Real(0);
                 wait_for_layer();  // all have read the old widths
                 publish_width();
+                wait_for_layer();
             }
         }
         wait_for_layer();  // all have read the samples
