@@ -15,8 +15,8 @@
 // separate again. The two terms of a pair are at different positions of the two sums, so their rounding errors
 // differ and keep the neurons apart.
 //
-// A pair with responses below exp(-far) has weight 0: 2e-22, or 9e-14 in float32, which is less than a millionth
-// of the precision of numbers as large as the square root of a width. Tiles with no other pairs are skipped.
+// A pair with responses below exp(-far) has weight 0: 2e-22, or 9e-14 in float32, two millionths of
+// the precision of numbers as large as the square root of a width. Tiles with no other pairs are skipped.
 #pragma once
 
 #include "kernels.hpp"
