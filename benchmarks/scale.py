@@ -34,7 +34,7 @@ def main() -> None:
     """Print the chosen parts."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("parts", nargs="*", default=list(PARTS), help=f"of {', '.join(PARTS)}, versions")
-    parser.add_argument("--cores", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--cores", type=int, default=os.cpu_count())
     parser.add_argument("--beside", help="the Python of another version of the library, for `versions`")
     given = parser.parse_args()
     print(f"{given.cores} cores, {native.instruction_set()}")
