@@ -1,29 +1,30 @@
 """Many models, many neurons, many partitions.
 
     python -m benchmarks.scale [sweep] [threads] [lists] [partitioned] [cost] [weak] [draws] [--cores N]
+    python -m benchmarks.scale versions --beside OTHER/.venv/bin/python   # `sweep` of another version
 
-Needs the installed package and nothing else. Ratios are measured in turns in one run.
+Needs the installed package; `threads` and `lists` need only its compiled core and NumPy. Ratios are measured
+in turns in one run.
 """
 
 import argparse
 import heapq
+import json
+import os
+import subprocess
+import sys
+import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterator
 
-import joblib
 import numpy as np
-from sklearn import datasets
-from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import adjusted_rand_score
 
-from gaussian_neurons import GaussianNeurons, _core, partitioned, sweep
+from gaussian_neurons import _core
 from gaussian_neurons.learning import native
 from gaussian_neurons.learning.backends import learn_many
 from gaussian_neurons.learning.neurons import Neurons
 from gaussian_neurons.learning.rule import Rule
-from gaussian_neurons.sweeping import INHIBITIONS, ladder
 
 ROWS, COLUMNS, CLUSTERS = 20_000, 8, 6
 TURNS = 3
@@ -32,13 +33,17 @@ TURNS = 3
 def main() -> None:
     """Print the chosen parts."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("parts", nargs="*", default=list(PARTS), help=f"of {', '.join(PARTS)}")
-    parser.add_argument("--cores", type=int, default=joblib.cpu_count())
+    parser.add_argument("parts", nargs="*", default=list(PARTS), help=f"of {', '.join(PARTS)}, versions")
+    parser.add_argument("--cores", type=int, default=os.cpu_count())
+    parser.add_argument("--beside", help="the Python of another version of the library, for `versions`")
     given = parser.parse_args()
     print(f"{given.cores} cores, {native.instruction_set()}")
     for name in given.parts:
         print(f"\n{name}", flush=True)
-        PARTS[name](given.cores)
+        if name == "versions":
+            print_versions(given.cores, given.beside)
+        else:
+            PARTS[name](given.cores)
 
 
 def blobs(
@@ -57,6 +62,10 @@ def one_model(
     x: np.ndarray, width: float, inhibition: float, seed: int, draws: int | str
 ) -> tuple[int, float]:
     """The number of clusters of one model, and the processor time: a task of the anchor."""
+    from sklearn.exceptions import ConvergenceWarning
+
+    from gaussian_neurons import GaussianNeurons
+
     warnings.simplefilter("ignore", ConvergenceWarning)
     begin = time.process_time()
     model = GaussianNeurons(
@@ -67,6 +76,11 @@ def one_model(
 
 def print_sweep(cores: int) -> None:
     """144 models beside the same models in one task of a process each, as `fit` draws by default."""
+    import joblib
+
+    from gaussian_neurons import sweep
+    from gaussian_neurons.sweeping import INHIBITIONS, ladder
+
     x = blobs(ROWS, COLUMNS, CLUSTERS)
     widths = ladder(x[:1000], 50).tolist()
     cells = [(w, k, s) for w in widths for k in INHIBITIONS for s in range(3)]
@@ -109,6 +123,46 @@ def print_sweep(cores: int) -> None:
             f"{name:30} {wall:7.2f} {ratios[0]:6.1f} {cpu:7.2f} {ratios[1]:6.1f} {same:5} of {len(cells)}",
             flush=True,
         )
+
+
+VERSION = """
+import json, resource, sys, time
+import joblib
+import numpy as np
+from sklearn.datasets import load_wine
+from gaussian_neurons import sweep
+
+rows, cores = sys.argv[1], int(sys.argv[2])
+if rows == "wine":
+    x = load_wine().data
+    x = (x - x.mean(axis=0)) / x.std(axis=0)
+else:
+    x = np.load(rows)
+begin, cpu = time.perf_counter(), time.process_time()
+found = sweep(x, n_jobs=cores, progress=False)
+wall, cpu = time.perf_counter() - begin, time.process_time() - cpu
+joblib.externals.loky.get_reusable_executor().shutdown(wait=True)  # the time of children counts when they end
+children = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(json.dumps([wall, cpu + children.ru_utime + children.ru_stime, str(found.plateau())]))
+"""
+
+
+def print_versions(cores: int, other: str) -> None:
+    """`sweep` with its defaults, 144 models, by this version and by another one, in turns."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = f"{folder}/rows.npy"
+        np.save(path, blobs(ROWS, COLUMNS, CLUSTERS))
+        for rows, name in ((path, f"{ROWS} rows"), ("wine", "wine")):
+            taken: dict[str, list[list[float]]] = {sys.executable: [], other: []}
+            for _ in range(TURNS):
+                for python, turns in taken.items():
+                    command = [python, "-c", VERSION, rows, str(cores)]
+                    done = subprocess.run(command, check=True, capture_output=True, text=True)
+                    turns.append(json.loads(done.stdout))
+                    print(f"  {name}, {python}: {turns[-1]}", flush=True)
+            ours, theirs = (np.array([turn[:2] for turn in turns], float) for turns in taken.values())
+            wall, cpu = np.median(theirs / ours, axis=0)
+            print(f"{name}: {cpu:.1f} times less processor time, {wall:.1f} times less elapsed time")
 
 
 # ---- threads ----------------------------------------------------------------------------------------
@@ -194,9 +248,11 @@ def print_lists(cores: int) -> None:
 
 def print_draws(cores: int) -> None:
     """The plateau by the number of samples that a model of a sweep learns; three data sets of a kind."""
+    from gaussian_neurons import sweep
+
     draws = (5_000, 10_000, 20_000, 100_000)
     right, like_most = np.zeros(len(draws), int), np.zeros(len(draws), int)
-    print(f"{'clusters':>9} {'D':>3}" + "".join(f"{samples:>26}" for samples in draws))
+    print(f"{'clusters':>9} {'D':>3}" + "".join(f"{samples:>30}" for samples in draws))
     for clusters, columns, apart in ((3, 2, 4.0), (8, 2, 8.0), (8, 4, 3.0), (6, 8, 2.0)):
         counts, supports = [], []
         for seed in range(3):
@@ -210,13 +266,17 @@ def print_draws(cores: int) -> None:
             ", ".join(f"{count} ({part:.2f})" for count, part in zip(*columns_of, strict=True))
             for columns_of in zip(zip(*counts, strict=True), zip(*supports, strict=True), strict=True)
         )
-        print(f"{clusters:9} {columns:3}" + "".join(f"{cell:>26}" for cell in cells), flush=True)
-    for text, numbers in (("right", right), ("as with the most", like_most)):
-        print(f"{text:>16}" + "".join(f"{number:>20} of 12" for number in numbers))
+        print(f"{clusters:9} {columns:3}" + "".join(f"{cell:>30}" for cell in cells), flush=True)
+    for text, numbers in (("right", right), ("as the most", like_most)):
+        print(f"{text:>13}" + "".join(f"{number:>24} of 12" for number in numbers))
 
 
 def print_weak(cores: int) -> None:
     """Plateaus of data without clusters, and of data with some."""
+    from sklearn.datasets import load_wine
+
+    from gaussian_neurons import sweep
+
     weak: dict[str, list[bool]] = {}
 
     def show(kind: str, name: str, x: np.ndarray) -> None:
@@ -233,7 +293,7 @@ def print_weak(cores: int) -> None:
             name = f"D = {columns}, {count} rows"
             show("without clusters", f"even, {name}", random.random((count, columns)))
             show("without clusters", f"normal, {name}", random.normal(size=(count, columns)))
-    wine = datasets.load_wine().data
+    wine = load_wine().data
     show("wine", "wine, 3 classes", (wine - wine.mean(axis=0)) / wine.std(axis=0))
     for clusters in (3, 5, 8, 12):
         for columns in (2, 5):
@@ -247,6 +307,11 @@ def print_weak(cores: int) -> None:
 
 def print_partitioned(cores: int) -> None:
     """The adjusted Rand index of one fit and of eight partitions, over two seeds."""
+    from sklearn.base import clone
+    from sklearn.metrics import adjusted_rand_score
+
+    from gaussian_neurons import GaussianNeurons, partitioned
+
     means: list[np.ndarray] = []
     print(f"{'':24} {'rows':>7} {'one fit':>8} {'8 parts':>8}")
     for name, x, labels in labelled():
@@ -284,6 +349,8 @@ def print_partitioned(cores: int) -> None:
 
 def print_cost(cores: int) -> None:
     """What a sample, a partition and a union cost on this machine, and what follows for more rows."""
+    from gaussian_neurons import GaussianNeurons, partitioned
+
     x = blobs(200_000, COLUMNS, CLUSTERS)
     parameters = GaussianNeurons(random_state=0).get_params(deep=False)
 

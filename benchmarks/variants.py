@@ -115,6 +115,7 @@ VARIANTS: dict[str, Variant] = {
     "least part 0.06": Variant(patches=[(tree, "LEAST_PART", 0.06)], where=(SHAPED,)),
     "the other `shape`": Variant(other_shape=True),
     "neurons are not relocated": Variant(patches=[(relocation, "MARGIN", np.inf)]),
+    "start on random samples, not relocated": Variant({"init": "samples"}, [(relocation, "MARGIN", np.inf)]),
     "relocated for half of the gain": Variant(patches=[(relocation, "MARGIN", 4.0)]),
     "the best groups at each review": Variant(patches=[(tree, "MARGIN", 0.0)]),
 }

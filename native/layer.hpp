@@ -88,7 +88,7 @@ struct Layer {
         return layer;
     }
 
-    GN_INLINE Index place(Index i) const { return i / block * block * D + i % block; }
+    GN_INLINE Index place(Index i) const { return i + (i & -block) * (D - 1); }
 
     void read_centers(const T* from) {
         for (Index lane = 0; lane < K; lane += L, from += L * D) {  // in the order in which centers are stored

@@ -13,11 +13,11 @@
 namespace gaussian_neurons::GN_ISA {
 
 constexpr Index fewest_for_lists = 32;  // neurons
-constexpr double margin = 1;            // in square roots of the largest width
+constexpr double margin = 0.5;          // in square roots of the largest width
 constexpr double fullest = 0.4;         // lists with a larger share of all vectors and neurons are not used
 constexpr double head_start = 0.125;    // part of all vectors that may be over that share
-constexpr Index shortest_life = 8;      // samples; lists that are valid for fewer are not made again at once
-constexpr Index until_next_try = 512;   // samples
+constexpr Index shortest_life = 2;      // samples; lists that are valid for fewer are not made again at once
+constexpr Index shortest_wait = 16, longest_wait = 512;  // samples; twice as long after each failure
 
 // Sorts neurons by place: divides them at the median of the coordinate that varies most, again and again.
 template <class S>
@@ -82,7 +82,7 @@ struct Neighbours {
     int32_t* order;  // (K,)            the neuron at each place; 0, 1, 2, ... without lists
     int32_t* placed; // (K,)            the place of each neuron
     bool listed = false;
-    Index served = 0, wait = 0;
+    Index served = 0, wait = 0, next_wait = shortest_wait;
 
     static Index size(Index K, Index D) {
         Index vectors = Layer<S>::round_up(K, L) / L;
@@ -109,7 +109,10 @@ struct Neighbours {
     bool hold(Layer<S>& layer) {
         if (listed && !stayed(layer)) {
             release(layer);
-            if (served < shortest_life) wait = until_next_try;
+            if (served < shortest_life)
+                pause();
+            else
+                next_wait = shortest_wait;
         }
         if (!listed) {
             if (wait > 0) return --wait, false;
@@ -117,7 +120,7 @@ struct Neighbours {
             listed = make(layer);
             if (!listed) {
                 layer.arrange(placed);
-                wait = until_next_try;
+                pause();
             }
         }
         ++served;
@@ -125,6 +128,11 @@ struct Neighbours {
     }
 
 private:
+    void pause() {
+        wait = next_wait;
+        next_wait = 2 * wait < longest_wait ? 2 * wait : longest_wait;
+    }
+
     // Append those of R neurons that are near to any neuron of one vector to a list of n.
     template <Index R>
     GN_APART static Index append(const Layer<S>& layer, const int32_t* rows, Index lane, T most, int32_t* near,
@@ -162,9 +170,9 @@ private:
         ByPlace<S>{layer, order}.sort(0, layer.K);
         for (Index i = 0; i < layer.K; ++i) placed[order[i]] = int32_t(i);
         layer.arrange(order);
-        constexpr double reach = 7.0711 + margin + 0.01;  // root of `far`, margin, rounding errors
-        static_assert(7.0711 * 7.0711 > far);
-        const T most = squared(layer, reach);
+        constexpr double root = sizeof(T) == 4 ? 5.4773 : 7.0711;
+        static_assert(root * root > far<S>);
+        const T most = squared(layer, root + margin + 0.01);  // 0.01: rounding errors
         Index all = 0;
         for (Index lane = 0; lane < layer.lanes; lane += L) {
             int32_t* near = list + lane / L * layer.K;
@@ -211,41 +219,57 @@ GN_APART void weigh_listed(const Layer<S>& layer, const Weigh weigh, const int32
 // sum_j w_ij mu_j and sum_j w_ij of the neurons in one vector of lanes, for a few dimensions.
 template <Index Dims, class S>
 struct Sums {
-    typename S::vector step[Dims] = {}, push = {};
+    typename S::vector mine[Dims], step[Dims] = {}, push = {};
 };
 
 // Add R neurons of a list. Weights stay in registers; the sums are in the same order as in move_tile.
-template <bool Sample, Index R, Index Dims, class S, class Weigh>
+template <Index R, Index Dims, class S, class Weigh>
 GN_INLINE void add_listed(Sums<Dims, S>& sums, const Layer<S>& layer, const Weigh& weigh, const int32_t* list,
-                          Index lane, const typename S::number* x) {
-    const Listed<R> rows{list};
-    measure_tile<S, Sample>(layer, rows, lane, x, [&](const auto& pairs) GN_INLINED {
-        typename S::vector weights[group];
-        if (!weigh_tile<S>(layer, weigh, rows, lane, pairs, weights)) return;
+                          Index lane) {
+    using V = typename S::vector;
+    const typename S::number* their[R];
+    V pairs[R] = {}, weights[R];
+    GN_UNROLL
+    for (Index r = 0; r < R; ++r) their[r] = layer.centers + layer.place(list[r]);
+    GN_UNROLL
+    for (Index d = 0; d < Dims; ++d)
         GN_UNROLL
         for (Index r = 0; r < R; ++r) {
-            const auto* their = layer.centers + rows.place(layer, r);
-            sums.push += weights[r];
-            GN_UNROLL
-            for (Index d = 0; d < Dims; ++d) sums.step[d] += weights[r] * their[d * layer.pitch];
+            V difference = sums.mine[d] - their[r][d * layer.pitch];
+            pairs[r] += difference * difference;
         }
-    });
+    GN_UNROLL
+    for (Index r = 0; r < R; ++r) {
+        V weight = weigh.template weight<S>(pairs[r], list[r], lane);
+        weights[r] = pairs[r] > 0 ? weight : V{};
+    }
+    GN_UNROLL
+    for (Index r = 0; r < R; ++r) {
+        sums.push += weights[r];
+        GN_UNROLL
+        for (Index d = 0; d < Dims; ++d) sums.step[d] += weights[r] * their[r][d * layer.pitch];
+    }
 }
 
 template <Index Dims, class S, class Weigh>
 GN_APART void step_listed(const Layer<S>& layer, const Weigh weigh, Rule rule, const int32_t* list, Index n,
                           Index lane, const typename S::number* x) {
     Sums<Dims, S> sums;
-    with_rows(n, [&](auto R) GN_INLINED { add_listed<true, R()>(sums, layer, weigh, list, lane, x); });
-    for (Index k = group; k < n; k += group)
-        with_rows(n - k, [&](auto R) GN_INLINED { add_listed<false, R()>(sums, layer, weigh, list + k, lane, x); });
-    const auto pull = pull_of<S>(layer, rule, lane);
+    typename S::vector to_sample = {};
     const Index mine = layer.place(lane);
     GN_UNROLL
     for (Index d = 0; d < Dims; ++d) {
-        const Index at = mine + d * layer.pitch;
-        store<S>(layer.moved + at, stepped(load<S>(layer.centers + at), pull, x[d], sums.step[d], sums.push));
+        sums.mine[d] = load<S>(layer.centers + mine + d * layer.pitch);
+        auto difference = sums.mine[d] - x[d];
+        to_sample += difference * difference;
     }
+    store<S>(layer.distance + lane, to_sample);
+    const auto pull = pull_of<S>(layer, rule, lane);
+    for (Index k = 0; k < n; k += group)
+        with_rows(n - k, [&](auto R) GN_INLINED { add_listed<R()>(sums, layer, weigh, list + k, lane); });
+    GN_UNROLL
+    for (Index d = 0; d < Dims; ++d)
+        store<S>(layer.moved + mine + d * layer.pitch, stepped(sums.mine[d], pull, x[d], sums.step[d], sums.push));
 }
 
 constexpr Index few_dimensions = 4;

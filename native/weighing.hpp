@@ -15,8 +15,8 @@
 // separate again. The two terms of a pair are at different positions of the two sums, so their rounding errors
 // differ and keep the neurons apart.
 //
-// A pair with responses below exp(-far) = 2e-22 has weight 0: its effect is below the precision of numbers as
-// large as the square root of a width. Tiles with no other pairs are skipped.
+// A pair with responses below exp(-far) has weight 0: 2e-22, or 9e-14 in float32, two millionths of
+// the precision of numbers as large as the square root of a width. Tiles with no other pairs are skipped.
 #pragma once
 
 #include "kernels.hpp"
@@ -24,8 +24,10 @@
 
 namespace gaussian_neurons::GN_ISA {
 
-constexpr double far = 50;
-constexpr double far_power = -far * log2_e;
+template <class S>
+constexpr double far = sizeof(typename S::number) == 4 ? 30 : 50;
+template <class S>
+constexpr typename S::number far_power = -far<S> * log2_e;
 
 inline double repulsion(Rule rule) {
     return rule.inhibition * rule.learning_rate * double(rule.repulsion_every);
@@ -42,7 +44,7 @@ struct EqualWidths {
 
     template <class V>
     GN_INLINE typename V::vector weight(typename V::vector pair, Index, Index) const {
-        return scale * power_of_two<V>(pair * exponent, T(far_power));
+        return scale * power_of_two<V>(pair * exponent, far_power<S>);
     }
 };
 
@@ -59,8 +61,8 @@ struct OwnWidths {
     GN_INLINE typename V::vector weight(typename V::vector pair, Index row, Index lane) const {
         auto mine = load<V>(layer.inverse + lane), theirs = splat<V>(layer.inverse[row]);
         auto my = load<V>(layer.exponent + lane), their = splat<V>(layer.exponent[row]);
-        auto sum = larger<V>(mine, theirs) * power_of_two<V>(pair * smaller<V>(my, their), T(far_power)) +
-                   smaller<V>(mine, theirs) * power_of_two<V>(pair * larger<V>(my, their), T(far_power));
+        auto sum = larger<V>(mine, theirs) * power_of_two<V>(pair * smaller<V>(my, their), far_power<S>) +
+                   smaller<V>(mine, theirs) * power_of_two<V>(pair * larger<V>(my, their), far_power<S>);
         return scale * sum;
     }
 };
@@ -93,7 +95,7 @@ GN_INLINE bool weigh_tile(const Layer<S>& layer, const Weigh& weigh, const Rows<
     auto nearest = pairs[0];
     GN_UNROLL
     for (Index r = 1; r < R; ++r) nearest = smaller<V>(nearest, pairs[r]);
-    if (all_below<V>(nearest * layer.least_exponent, typename S::number(far_power))) {
+    if (all_below<V>(nearest * layer.least_exponent, far_power<S>)) {
         GN_UNROLL
         for (Index r = 0; r < group; ++r) weights[r] = typename V::vector{};
         return false;

@@ -4,13 +4,15 @@ import json
 import os
 import signal
 import threading
+import time
 
 import joblib
 import numpy as np
 import psutil
 import pytest
 
-from gaussian_neurons import GaussianNeurons, partitioned, sweep
+from gaussian_neurons import GaussianNeurons, partitioned, sweep, sweeping
+from gaussian_neurons.base.progress import Bar
 from gaussian_neurons.sampling import Rows
 from tests.runs import X, same
 from tests.waiting import wait_for
@@ -114,6 +116,59 @@ def test_a_killed_worker_changes_nothing(cluster, tmp_path):
     thread.join()
     assert not psutil.pid_exists(busy()[0])
     assert found.to_dict() == sweep(Rows(ROWS), 200_000, **SWEEP, n_jobs=1).to_dict()
+
+
+class Slow:
+    """A partition that notes who reads it, and takes a while."""
+
+    def __init__(self, rows, path):
+        self.rows, self.path = rows, str(path)
+
+    def __len__(self):
+        return len(self.rows)
+
+    def __array__(self, dtype=None, copy=None):
+        with open(self.path, "a") as file:
+            file.write(f"read {os.getpid()}\n")
+        time.sleep(0.3)
+        return self.rows
+
+
+def test_a_worker_killed_during_partitions_changes_nothing(cluster, tmp_path):
+    path = tmp_path / "notes"
+
+    def kill():
+        wait_for(lambda: notes(path))
+        os.kill(int(notes(path)[0][1]), signal.SIGKILL)
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    found = partitioned.fit([Slow(part, path) for part in PARTS], MODEL, n_jobs=None, progress=False)
+    thread.join()
+    assert len(notes(path)) > len(PARTS)
+    assert same(found, partitioned.fit(PARTS, MODEL, n_jobs=1, progress=False))
+
+
+def test_progress_comes_in_steps(cluster, monkeypatch):
+    steps = []
+
+    class Noted(Bar):
+        def advance(self, count):
+            steps.append(count)
+
+    for module in (sweeping, partitioned):
+        monkeypatch.setattr(module, "Bar", Noted)
+    sweep(ROWS, 2000, **SWEEP, n_jobs=None)
+    assert sum(steps) == 12 * 2000
+    assert max(steps) <= 4 * 2000
+    steps.clear()
+    partitioned.fit(PARTS, MODEL, n_jobs=None, progress=False)
+    assert steps == [1] * len(PARTS)
+
+
+def test_a_bad_file_is_named_by_a_cluster(cluster, tmp_path):
+    with pytest.raises(ValueError, match=r"partition 1, .*none\.csv': no file"):
+        partitioned.fit([PARTS[0], tmp_path / "none.csv"], MODEL, n_jobs=None, progress=False)
 
 
 def test_partitions_of_dask(dask_client):
