@@ -278,12 +278,16 @@ def is_review(seen: int, window: int) -> bool:
 # ---- reviews ------------------------------------------------------------------------------------------
 
 
-def concluded(state: State, settings: Settings) -> State:
-    """The state after a last review, with clusters numbered from 0: the stream has ended."""
+def concluded(state: State, settings: Settings, drawn_from: float | None = None) -> State:
+    """The state after a last review, with clusters numbered from 0: the stream has ended.
+
+    `drawn_from` is the number of rows that its samples were drawn from at random, None for others.
+    """
     state = settled(state, settings)
     assert state.network is not None
     network = replace(state.network, clusters=Clusters.none(len(state.network.neurons)))
-    return replace(state, network=_reviewed(network, state.recent, settings))
+    network = _reviewed(network, state.recent, settings)
+    return replace(state, network=replace(network, look=replace(network.look, drawn_from=drawn_from)))
 
 
 def _reviewed(network: Network, recent: Recent, settings: Settings) -> Network:
