@@ -213,7 +213,8 @@ def false_alarms(method: str, dimensions: int, rows: int, neurons: int, seeds: i
         model = getattr(GaussianNeurons(neurons, random_state=seed), method)(x[:rows])
         for rate in RATES:
             found[rate].append(float(model.is_novel(x[rows:], rate).mean()))
-    return method, str(dimensions), f"{rows:,}", str(neurons), *(f"{fmean(found[rate]):.2%}" for rate in RATES)
+    rates = (f"{fmean(found[rate]):.2%}" for rate in RATES)
+    return method, str(dimensions), f"{rows:,}", str(neurons), *rates
 
 
 def tables(seeds: int, jobs: int) -> Iterator[tuple[str, Sequence[tuple[str, ...]]]]:

@@ -110,8 +110,7 @@ class Clusters:
         group : (K,) of each neuron, -1 for none
         share : (K,) of the recent samples that each wins
         resting : (K,) neurons that keep their number
-        idle : (K,) neurons that keep their number if others of the cluster do: while samples stand still, most
-            neurons of a cluster win none
+        idle : (K,) neurons that keep their number if others of the cluster do
         """
         rest = np.zeros(len(group), bool) if resting is None else resting
         old, counts = np.where(rest, -1, self.number), np.maximum(share, BARELY)

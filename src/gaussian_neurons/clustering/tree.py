@@ -94,7 +94,8 @@ def mostly_repeated(rows: Array) -> bool:
 
     Examples
     --------
-    >>> mostly_repeated(np.array([[1.0], [1.0], [2.0], [2.0]])), mostly_repeated(np.array([[1.0], [1.0], [2.0]]))
+    >>> rows = np.array([[1.0], [1.0], [2.0], [2.0]])
+    >>> mostly_repeated(rows), mostly_repeated(rows[:3])
     (True, False)
     """
     half = len(rows) / 2

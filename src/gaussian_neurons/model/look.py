@@ -92,11 +92,10 @@ def unlearned(
 
 def mean_shares(neurons: Neurons, samples: Array) -> Array:
     """The mean share of each neuron in the samples, (K,)."""
-    volumes, total = samples.shape[1] / 2 * np.log(neurons.widths.astype(np.float64)), 0.0
+    volumes, total = samples.shape[1] / 2 * np.log(neurons.widths.astype(np.float64)), np.zeros(len(neurons))
     for _, logs in log_response_blocks(samples, neurons.centers, neurons.widths):
-        total = total + shares_of(logs - volumes).sum(axis=0)
-    found: Array = total / len(samples)
-    return found
+        total += shares_of(logs - volumes).sum(axis=0)
+    return total / len(samples)
 
 
 @lru_cache(maxsize=16)

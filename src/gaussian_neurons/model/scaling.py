@@ -139,7 +139,7 @@ def uneven(rows: Array, names: Any = None) -> str | None:
     """A warning if some columns are so much larger than the others that they alone decide distances.
 
     They are larger than the median column or, if no column is, than all others. Constant columns do not
-    count, nor do outliers, nor a column with mostly one value: the smaller of both scales of a column decides.
+    count, nor outliers, nor a column with mostly one value: the smaller of both scales of a column decides.
 
     Examples
     --------
