@@ -164,6 +164,8 @@ class Operations(RuleBasedStateMachine):
     @precondition(_learned)
     @rule(change=st.sampled_from([{"n_clusters": 3}, {"learning_rate": 0.01}, {"shape": "any"}]))
     def set_params(self, change: dict[str, Any]) -> None:
+        if "n_clusters" in change:
+            change = {"n_clusters": min(change["n_clusters"], self.model.n_neurons)}
         for model in (self.model, self.twin):
             model.set_params(**change)
 

@@ -428,6 +428,23 @@ def test_false_alarms_are_as_rare_as_requested(D):
     assert 0.07 <= model.is_novel(X[4000:], false_alarms=0.1).mean() <= 0.15
 
 
+@pytest.mark.parametrize("dimensions", [2, 10, 60])
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+def test_the_rate_of_false_alarms_is_kept_after_few_rows(method, dimensions):
+    """Rows that fit draws again and again have decided the neurons, and fresh rows have not."""
+    novel, alone = [], []
+    for seed in range(4):
+        random = np.random.default_rng(seed)
+        places = random.normal(size=(5, dimensions)) * 6 / np.sqrt(dimensions)
+        rows = random.normal(places[random.integers(5, size=10_600)], 1.0)
+        model = GaussianNeurons(30, random_state=seed)
+        getattr(model, method)(rows[:600])
+        novel.append([model.is_novel(rows[600:], rate).mean() / rate for rate in (0.05, 0.01)])
+        alone.append((model.predict(rows[600:]) == -1).mean())
+    assert (np.abs(np.log(np.mean(novel, axis=0))) < np.log(1.8)).all()
+    assert np.mean(alone) < 0.005
+
+
 def test_distant_rows_are_novel_and_belong_to_no_cluster():
     X, _ = mixture(4, 3, n=6000)
     model = learned(X)

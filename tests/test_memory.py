@@ -97,6 +97,22 @@ def test_a_cluster_alone_keeps_its_number_and_so_do_the_others():
     assert (kinds.count("absent"), kinds.count("returned")) == (4, 4)
 
 
+@pytest.mark.parametrize("still", [1500, 5000])
+@pytest.mark.parametrize("dimensions", [1, 6])
+def test_a_sensor_that_stands_still_keeps_all_numbers(dimensions, still):
+    """One neuron is at the one place that is seen, and its cluster is still as large as before."""
+    random = np.random.default_rng(1)
+    places = np.array([[0.0], [5.0], [10.0], [15.0]]) * np.ones(dimensions) / np.sqrt(dimensions)
+    X = random.normal(places[random.integers(4, size=16_000)], 0.3)
+    model = model_of().partial_fit(X[:8000])
+    before = model.predict(places).tolist()
+    model.partial_fit(np.repeat(random.normal(places[1:2], 0.3), still, axis=0))
+    assert model.predict(places).tolist() == before
+    model.partial_fit(X[8000:])
+    assert model.predict(places).tolist() == before
+    assert sorted(model.cluster_numbers_) == sorted(before)
+
+
 def test_neurons_that_rest_keep_their_bits_until_their_samples_return():
     model = model_of().partial_fit(rows(range(5), 8000)[0])
     model.partial_fit(rows([2], 3000, seed=1)[0])

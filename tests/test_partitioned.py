@@ -2,7 +2,9 @@
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
+import scipy.sparse
 
 from gaussian_neurons import GaussianNeurons, partitioned
 from gaussian_neurons.partitioned import Pieces, reduced
@@ -34,6 +36,20 @@ def test_a_partition_that_sees_one_cluster_loses_none():
 def test_the_bits_do_not_depend_on_the_number_of_workers():
     assert same(quick(), quick(n_jobs=3))
     assert not same(quick(), quick(model=GaussianNeurons(**QUICK, random_state=1)))
+
+
+def test_partitions_are_tables_of_any_kind():
+    class Stream:
+        def __init__(self, rows):
+            self.table = pa.table({"a": rows[:, 0], "b": rows[:, 1]})
+
+        def __arrow_c_stream__(self, requested_schema=None):
+            return self.table.__arrow_c_stream__(requested_schema)
+
+    parts = [Stream(part) for part in PARTS]
+    assert same(quick(parts), quick([part.table for part in parts]))
+    with pytest.raises(ValueError, match=r"partition 0: X is a sparse matrix .*toarray\(\)"):
+        quick([scipy.sparse.csr_array(PARTS[0])])
 
 
 def test_a_model_learns_on_and_is_saved(tmp_path):

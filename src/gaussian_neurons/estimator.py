@@ -278,7 +278,8 @@ class GaussianNeurons(
             for state in learner.advance(state, x[rows], own, given):  # noqa: B020
                 yield state
             release(x)
-        state = learner.concluded(state, given)
+        parts = np.ones(len(x)) if weights is None else weights / weights.max()
+        state = learner.concluded(state, given, parts.sum() ** 2 / (parts**2).sum())
         network = state.network
         assert network is not None
         labels = [_predicted(network, state.recent.scaled(rows)) for _, rows in row_blocks(x)]

@@ -262,7 +262,8 @@ def _is_path(part: Any) -> bool:
 def _table(part: Any, columns: Any) -> tuple[Array, tuple[str, ...] | None]:
     """The rows of a partition, perhaps none, and the names of their columns."""
     if not _is_path(part):
-        return (np.empty((0, 0)), None) if not len(part) else tables.read(part)
+        x, _ = tables.converted(part)
+        return (np.empty((0, 0)), None) if not len(x) else tables.read(part)
     stream = rows_from_file(part, columns=columns)
     blocks = []
     while len(block := stream.read(ROWS_AT_ONCE)):

@@ -375,6 +375,14 @@ REFUSED = {
     "times": (pd.DataFrame({"a": A, "at": pd.date_range("2020", periods=3)}), r"do not: at \(datetime64"),
     "polars dates": (pl.DataFrame({"a": A, "at": pd.date_range("2020", periods=3)}), r"do not: at \(Date"),
     "Arrow dates": (pa.table({"a": A, "at": pa.array([1, 2, 3], pa.date32())}), r"do not: at \(date32"),
+    "rows in a column": (
+        pd.Series([np.ones(2), np.ones(2)]),
+        r"got array\(\[1., 1.\]\) at .*numpy.stack\(X\)",
+    ),
+    "numbers that NumPy lacks": (
+        pl.DataFrame({"a": A, "b": pl.Series([1, 2, 3], dtype=pl.Int128)}),
+        r"do not: b \(Int128\)",
+    ),
     "lists in a column": (pl.DataFrame({"a": [[1.0, 2.0]] * 3}), r"do not: a \(List|row 0 has shape"),
     "complex column": (pd.DataFrame({"a": A, "c": [1j, 2, 3]}), r"do not: c \(complex128\)"),
     "equal names": (pd.DataFrame(WHOLE, columns=["a", "a"]), "several columns named 'a'"),

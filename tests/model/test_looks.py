@@ -78,6 +78,18 @@ def test_resting_neurons_have_not_learned():
     assert unlearned(neurons, np.array([0]), np.array([[0.5]]), later=1).tolist() == [-0.25]
 
 
+def test_rows_drawn_from_few_count_as_often_as_they_were_drawn():
+    """A neuron with the mean of ten rows, which are all its samples, has each of them as a tenth."""
+    neurons = replace(Neurons.at([[0.0]], [2.0]), total=np.array([1e6]), seen=10**6)
+    x, samples = np.array([[0.5]]), np.zeros((20, 1))
+    p = 0.1 + 0.9 * 0.015  # its weight: that of this draw, and a tenth of the others
+    p = 2 * p / (1 + p)
+    expected = 0.125 / (1 - p) / (1 - 2 * p * 0.125 / (1 - p))
+    found = unlearned(neurons, np.array([0]), np.vstack([x, samples]), later=21, drawn_from=10)
+    assert found[0] == pytest.approx(-expected, rel=0.01)
+    assert unlearned(neurons, np.array([0]), np.vstack([x, samples]), later=21)[0] > found[0]
+
+
 # ---- when models look ---------------------------------------------------------------------------------
 
 

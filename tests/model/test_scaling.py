@@ -386,6 +386,16 @@ def test_which_data_gives_the_warning():
         Patches(images, size=5).read(1000),
     ):
         assert uneven(rows) is None
+    money = np.random.default_rng(0).normal(size=(1000, 3)) * [10, 2e4, 1e4]
+    said = uneven(money, ["age", "income", "debt"])
+    assert "'income' (" in said
+    assert "'debt' (" in said
+    assert "'age'" not in said
+    assert uneven(np.where(money > money.std(axis=0), money, 0)) is None  # each has mostly one value
+    components = np.random.default_rng(0).normal(size=(1000, 10)) * 1.5 ** -np.arange(10)  # no gap
+    assert uneven(components) is None
+    components[:, -1] *= 1e-15  # a column of rounding errors
+    assert uneven(components) is None
     outlier = np.random.default_rng(0).normal(size=(1000, 3))
     outlier[:10, 0] = 1e6
     assert uneven(outlier) is None

@@ -206,7 +206,10 @@ class Columns(NamedTuple):
         others: list[str] = []
         by_row = True  # whether only some rows may be invalid
         for k in indices:
-            values = self.column(k)
+            try:
+                values = self.column(k)
+            except Exception:  # a library may have types that it cannot convert
+                values = _unreadable(self.rows)
             try:
                 if values.ndim != 1:
                     raise InvalidRows
@@ -281,15 +284,15 @@ def _of_pandas(column: Any) -> Array:
         missing = column.isna().any()
         numbers: Array = column.to_numpy(np.float64, na_value=np.nan) if missing else column.to_numpy()
         return numbers
-    return _categories(len(column)) if hasattr(column.dtype, "categories") else np.asarray(column)
+    return _unreadable(len(column)) if hasattr(column.dtype, "categories") else np.asarray(column)
 
 
 def _of_arrow(column: Any) -> Array:
-    return _categories(len(column)) if hasattr(column.type, "value_type") else np.asarray(column.to_numpy())
+    return _unreadable(len(column)) if hasattr(column.type, "value_type") else np.asarray(column.to_numpy())
 
 
-def _categories(rows: int) -> Array:
-    """Not numbers, even if they look like numbers."""
+def _unreadable(rows: int) -> Array:
+    """What is read as no numbers, such as categories, which can look like numbers."""
     return np.empty(rows, "V1")
 
 
@@ -425,9 +428,9 @@ def _first_invalid(rows: Array, names: Names | None) -> InvalidRows:
         reason = ""
         if not isinstance(value, NO_NUMBERS):
             try:
-                if type(value).__name__ != "NAType":
-                    np.float64(value)
-                continue
+                if type(value).__name__ == "NAType" or not np.ndim(np.float64(value)):
+                    continue
+                reason = " (several numbers: numpy.stack(X) makes rows of a column of rows)"
             except (TypeError, ValueError, OverflowError) as error:
                 reason = f" ({error})"
         column = at[-1] if names is None else repr(names[at[-1]])

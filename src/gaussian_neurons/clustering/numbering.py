@@ -96,7 +96,13 @@ class Clusters:
         group = None if self.group is None else np.append(self.group, -1)[which]
         return replace(self, number=np.append(self.number, -1)[which], group=group)
 
-    def renewed(self, group: Labels, share: Array, resting: NDArray[np.bool_] | None = None) -> "Clusters":
+    def renewed(
+        self,
+        group: Labels,
+        share: Array,
+        resting: NDArray[np.bool_] | None = None,
+        idle: NDArray[np.bool_] | None = None,
+    ) -> "Clusters":
         """Other groups of neurons, which keep the numbers of the clusters that they overlap most.
 
         Parameters
@@ -104,6 +110,7 @@ class Clusters:
         group : (K,) of each neuron, -1 for none
         share : (K,) of the recent samples that each wins
         resting : (K,) neurons that keep their number
+        idle : (K,) neurons that keep their number if others of the cluster do
         """
         rest = np.zeros(len(group), bool) if resting is None else resting
         old, counts = np.where(rest, -1, self.number), np.maximum(share, BARELY)
@@ -123,6 +130,8 @@ class Clusters:
         numbered[fresh] = self.given + np.arange(fresh.sum())
         number = np.full(len(group), -1)
         number[group >= 0] = numbered[np.searchsorted(groups, group[group >= 0])]
+        if idle is not None:
+            number = np.where(idle & np.isin(self.number, numbered), self.number, number)
         return replace(self, number=np.where(rest, self.number, number), given=self.given + int(fresh.sum()))
 
     def returned(self, found: Found, recent: Array) -> "Clusters":

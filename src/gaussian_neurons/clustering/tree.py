@@ -89,6 +89,19 @@ def distinct_rows(rows: Array, values: int) -> Array:
     return rows if few or len(found) == len(rows) else rows[list(found.values())]
 
 
+def mostly_repeated(rows: Array) -> bool:
+    """Whether at most half of the rows are distinct, as those of a sensor that stands still.
+
+    Examples
+    --------
+    >>> rows = np.array([[1.0], [1.0], [2.0], [2.0]])
+    >>> mostly_repeated(rows), mostly_repeated(rows[:3])
+    (True, False)
+    """
+    half = len(rows) / 2
+    return len(np.unique(rows[:, 0])) <= half and len({row.tobytes() for row in rows}) <= half
+
+
 def within_range(rows: Array) -> NDArray[np.bool_]:
     """Which rows are near enough to the others that sums of squared distances are finite."""
     if not len(rows):

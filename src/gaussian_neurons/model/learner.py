@@ -28,10 +28,12 @@ from gaussian_neurons.clustering.tree import (
     evident_rows,
     groups_of,
     least_part,
+    mostly_repeated,
     tree_of,
     without_noise,
 )
 from gaussian_neurons.learning.backends import learn_many, rows_at_once
+from gaussian_neurons.learning.neurons import Neurons
 from gaussian_neurons.learning.relocation import relocated, winners
 from gaussian_neurons.learning.responses import least_width, strongest
 from gaussian_neurons.learning.rule import Rule, Shares
@@ -278,12 +280,16 @@ def is_review(seen: int, window: int) -> bool:
 # ---- reviews ------------------------------------------------------------------------------------------
 
 
-def concluded(state: State, settings: Settings) -> State:
-    """The state after a last review, with clusters numbered from 0: the stream has ended."""
+def concluded(state: State, settings: Settings, drawn_from: float | None = None) -> State:
+    """The state after a last review, with clusters numbered from 0: the stream has ended.
+
+    `drawn_from` is the number of rows that its samples were drawn from at random, None for others.
+    """
     state = settled(state, settings)
     assert state.network is not None
     network = replace(state.network, clusters=Clusters.none(len(state.network.neurons)))
-    return replace(state, network=_reviewed(network, state.recent, settings))
+    network = _reviewed(network, state.recent, settings)
+    return replace(state, network=replace(network, look=replace(network.look, drawn_from=drawn_from)))
 
 
 def _reviewed(network: Network, recent: Recent, settings: Settings) -> Network:
@@ -328,9 +334,14 @@ def _reviewed_shares(network: Network, recent: Recent, settings: Settings) -> Ne
         if settings.n_clusters is None:
             reported = np.full(len(group), -1) if settling else clusters.number
             group = without_noise(tree, neurons, samples, group, reported, (network.low, network.high))
-        winner = strongest(samples, neurons.centers, neurons.widths, shared=True)[0]
-        share = np.bincount(winner, minlength=len(neurons)) / len(samples)
-        clusters = clusters.renewed(group, share, neurons.resting)
+        share = _won_part(neurons, samples)
+        evident = share if len(rows) == len(samples) else _won_part(neurons, rows)
+        idle = np.full(len(neurons), mostly_repeated(samples)) & ~neurons.resting
+        idle[tree.used] = False
+        clusters = clusters.renewed(group, evident, neurons.resting, idle)
+        group_of = dict(zip(clusters.number[tree.used].tolist(), known[tree.used].tolist(), strict=True))
+        group_of[-1] = -1
+        known = np.where(idle, [group_of.get(number, -1) for number in clusters.number.tolist()], known)
         known = np.where(neurons.resting, RESTING + clusters.number, known)
         clusters = replace(clusters, group=known)
         found = clusters.found(neurons, samples)
@@ -342,6 +353,13 @@ def _reviewed_shares(network: Network, recent: Recent, settings: Settings) -> Ne
     if tree is not None:
         vars(network.look)["found_then"] = found
     return replace(network, layer=network.layer._replace(reach=_reach(network.look)))
+
+
+def _won_part(neurons: Neurons, rows: Array) -> Array:
+    """The part of the rows that each neuron wins, (K,)."""
+    winner = strongest(rows, neurons.centers, neurons.widths, shared=True)[0]
+    found: Array = np.bincount(winner, minlength=len(neurons)) / len(rows)
+    return found
 
 
 def _awake(network: Network) -> NDArray[np.int64] | None:

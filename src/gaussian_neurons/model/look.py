@@ -29,15 +29,20 @@ LEAST_SCORE = math.log(1e-3)  # given width: a row whose log-responses are all b
 NOVEL = 0.001  # part of the samples like the recent ones that belong to no cluster
 LEAST_WIDTH_LEFT = 0.1  # of a neuron without one of its samples, as a part of its width
 COUNTED = 0.01  # least share of a neuron in a sample that counts as learned
+SELECTING = 8  # directions in which a neuron is where it is because of which samples it has won
+MOST = 0.25  # a neuron that is one sample to a larger part does not win the sample without it
 TAIL, TAIL_PART = 10, 0.03  # samples, and part of the recent ones, that the rate of rare scores rests on
 
 
-def unlearned(neurons: Neurons, learned: Indices, newest: Array, later: int) -> Array:
+def unlearned(
+    neurons: Neurons, learned: Indices, newest: Array, later: int, drawn_from: float | None = None
+) -> Array:
     """The scores of samples if the neurons had not learned from them, (n,).
 
     A neuron is an average of its samples. The rule [22] gives the weight that each has in there by now, and
-    so the center and the width without it [28]. The winner is the one without it, too. Samples of the first
-    data count twice: they have also placed the neurons, by k-means.
+    so the center and the width without it [28]. The winner is the one without it, too. A sample that has also
+    decided what a neuron is an average of has up to twice that weight: one of the first data, by k-means, and
+    one of few rows that were drawn again and again.
 
     Parameters
     ----------
@@ -45,10 +50,13 @@ def unlearned(neurons: Neurons, learned: Indices, newest: Array, later: int) -> 
     learned : indices of those that can win
     newest : (n, D), the newest sample first
     later : how many of them came after the first data
+    drawn_from : the number of rows that all samples were drawn from at random; None: each came once
     """
     dimensions, total, found = newest.shape[1], neurons.total.copy(), np.empty(len(newest))
     volumes = dimensions / 2 * np.log(neurons.widths.astype(np.float64))
     left = np.ones(len(neurons))  # of each average, after the samples that are newer
+    more = min(1.0, SELECTING / dimensions)
+    rows = None if drawn_from is None else drawn_from * mean_shares(neurons, newest)  # won by each, (K,)
     for begin, logs in log_response_blocks(newest, neurons.centers, neurons.widths):
         squared = -logs.astype(np.float64)  # in widths
         density = -squared - volumes
@@ -64,17 +72,30 @@ def unlearned(neurons: Neurons, learned: Indices, newest: Array, later: int) -> 
         after = np.cumprod(after, axis=0) * left
         total, left = total - sums[-1], after[-1]
         weight = step / (1 - step) * after.take(own)
-        weight *= np.where(begin + row < later, 1.0, 2 / (1 + weight))
+        if rows is not None:  # the same row was drawn before
+            weight += (1 - weight) * np.minimum(part / rows[neuron], 1.0)
+        selected = (1 + more) * weight / (1 + more * weight)
+        weight = np.where((begin + row < later) & (rows is None), weight, selected)
+        gone, weight = weight > MOST, np.minimum(weight, MOST)
         far = squared.take(own)
         stays = 1 - 2 * weight * far / (dimensions * (1 - weight))  # of width / (1 - weight)
         weight[stays <= 0], stays[stays <= 0] = 0.0, 1.0  # farther than any learned sample: it was novel
         stays = np.maximum(stays, LEAST_WIDTH_LEFT)
         far /= (1 - weight) * stays
         squared.put(own, far)
-        density.put(own, -far - volumes[neuron] - dimensions / 2 * np.log(stays / (1 - weight)))
+        without = -far - volumes[neuron] - dimensions / 2 * np.log(stays / (1 - weight))
+        density.put(own, np.where(gone, -np.inf, without))
         winner = learned[density[:, learned].argmax(axis=1)]
         found[begin : begin + len(logs)] = -squared[np.arange(len(logs)), winner]
     return found
+
+
+def mean_shares(neurons: Neurons, samples: Array) -> Array:
+    """The mean share of each neuron in the samples, (K,)."""
+    volumes, total = samples.shape[1] / 2 * np.log(neurons.widths.astype(np.float64)), np.zeros(len(neurons))
+    for _, logs in log_response_blocks(samples, neurons.centers, neurons.widths):
+        total += shares_of(logs - volumes).sum(axis=0)
+    return total / len(samples)
 
 
 @lru_cache(maxsize=16)
@@ -111,6 +132,7 @@ class Look:
     high: Array  # (D,)
     known: Clusters  # of an automatic width those of the look, else those of the last review
     shared: bool  # neurons share samples: the width is automatic
+    drawn_from: float | None = None  # rows that all samples were drawn from at random; None: a stream
 
     def __getstate__(self) -> dict[str, Any]:
         return dict(vars(self))  # a copy: another thread may add a cached value meanwhile
@@ -153,7 +175,7 @@ class Look:
         newest = self.recent.newest(self.recent.window)[::-1]
         if self.shared and len(self.learned):
             later = self.recent.received - self.recent.window
-            scores = unlearned(self.neurons, self.learned, newest, later)
+            scores = unlearned(self.neurons, self.learned, newest, later, self.drawn_from)
         else:
             chosen = self.neurons.centers[self.learned], self.neurons.widths[self.learned]
             scores = strongest(newest, *chosen)[1]
@@ -164,8 +186,9 @@ class Look:
     def score_below(self, part: float) -> float:
         """The score below which this part of samples like the recent ones is, or infinity.
 
-        If that rests on fewer than TAIL of the recent samples, their lowest scores give an exponential tail;
-        if there are fewer than TAIL different ones, it is that of a normal distribution, or of a given width.
+        If that rests on fewer than TAIL of the recent samples, it is the expected part of an exponential tail
+        whose rate is known from the k lowest scores only: (1 + excess / (k mean))^-k. If there are fewer than
+        TAIL different scores, the tail is that of a normal distribution, or of a given width.
         """
         if not len(self.learned) or not len(self.scores):
             return float("inf")
@@ -176,7 +199,8 @@ class Look:
             found = float(np.quantile(scores, part))
         else:
             lowest, excess = self._tail
-            found = float(lowest[-1]) + excess * math.log(part * len(scores) / len(lowest))
+            beyond = (len(lowest) / (part * len(scores))) ** (1 / len(lowest)) - 1
+            found = float(lowest[-1]) - excess * len(lowest) * beyond
         return found if found > least else -float("inf")
 
     def part_below(self, score: float) -> float:
@@ -202,8 +226,9 @@ class Look:
         lowest, excess = self._tail
         if not excess:
             return part if score >= lowest[-1] else 0.0
-        tail = len(lowest) / len(scores) * math.exp(min(0.0, (score - float(lowest[-1])) / excess))
-        return min(tail, TAIL / len(scores))
+        beyond = max(0.0, (float(lowest[-1]) - score) / (excess * len(lowest)))
+        tail = len(lowest) / len(scores) * (1 + beyond) ** -len(lowest)
+        return float(min(tail, TAIL / len(scores)))
 
     @cached_property
     def _finite_scores(self) -> tuple[Array, float]:

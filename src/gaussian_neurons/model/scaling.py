@@ -26,6 +26,7 @@ LEAST = 2.0**-1000  # the least scale: numbers divided by a smaller one overflow
 CHANGED = 2.0
 UNEVEN = 10.0  # least ratio of a column's scale to the median one for a warning, measured in docs/any-data.md
 UNEVEN_TEXT = "columns differ in scale"
+ROUNDING = 100.0  # times the precision: a column that is smaller, as a part of the largest, has no scale
 FEWEST = 10  # least different rows for the warning: the scales of fewer differ by chance
 NAMED = 3  # columns in the warning
 
@@ -137,8 +138,8 @@ def _limited(values: Array, dtype: Any) -> Array:
 def uneven(rows: Array, names: Any = None) -> str | None:
     """A warning if some columns are so much larger than the others that they alone decide distances.
 
-    Constant columns do not count, nor do outliers, nor a column with mostly one value: the smaller of both
-    scales of a column decides.
+    They are larger than the median column or, if no column is, than all others. Constant columns do not
+    count, nor outliers, nor a column with mostly one value: the smaller of both scales of a column decides.
 
     Examples
     --------
@@ -147,18 +148,27 @@ def uneven(rows: Array, names: Any = None) -> str | None:
     columns differ in scale: that of 'income' (945) is more than 10
     >>> uneven(rows / [1.0, 1000.0])
     """
-    scales = np.minimum(measured(rows, "robust")[1], measured(rows, "columns")[1])
+    (middle, robust), (_, plain) = measured(rows, "robust"), measured(rows, "columns")
+    scales = np.minimum(robust, plain)
     order = np.argsort(-scales, kind="stable")[: np.count_nonzero(scales)]
     if not len(order):
         return None
-    typical = scales[order[len(order) // 2]]
+    typical, other = scales[order[len(order) // 2]], "the median column"
     large = [column for column in order if scales[column] > UNEVEN * typical]
+    if not large:
+        least = ROUNDING * np.finfo(np.result_type(rows.dtype, np.float32)).eps * scales.max()
+        mostly_one = 2 * np.count_nonzero(rows == middle, axis=0) >= len(rows)
+        varied = [column for column in order if scales[column] > least and not mostly_one[column]]
+        steps = scales[varied[:-1]] / scales[varied[1:]]
+        if len(steps) and steps.max() > UNEVEN:
+            count = int(steps.argmax()) + 1
+            large, typical, other = varied[:count], scales[varied[count]], "all others"
     if not large or len({row.tobytes() for row in rows}) < FEWEST:
         return None
     shown = [f"{f'column {k}' if names is None else repr(names[k])} ({scales[k]:.3g})" for k in large[:NAMED]]
     more = f" and {len(large) - NAMED} more" if len(large) > NAMED else ""
     return (
-        f"{UNEVEN_TEXT}: that of {', '.join(shown)}{more} is more than {UNEVEN:g} times that of the median "
-        f"column ({typical:.3g}), so the other columns hardly count. Use scale='columns' (scale='robust' if "
+        f"{UNEVEN_TEXT}: that of {', '.join(shown)}{more} is more than {UNEVEN:g} times that of {other} "
+        f"({typical:.3g}), so the other columns hardly count. Use scale='columns' (scale='robust' if "
         f"there are outliers), or scale or drop columns before."
     )
