@@ -6,8 +6,9 @@ from math import inf
 import numpy as np
 import pytest
 
+from gaussian_neurons.cli.shown_files import points_from_rows
 from gaussian_neurons.datasets import ImageSet
-from gaussian_neurons.live.frames import decoded, encoded, pixels
+from gaussian_neurons.live.frames import encoded, pixels
 from gaussian_neurons.live.history import MAX_POINTS as MAX_HISTORY
 from gaussian_neurons.live.history import History
 from gaussian_neurons.live.pace import MAX_ROWS, SLICE, Pace
@@ -19,9 +20,8 @@ from gaussian_neurons.live.sources import (
     SUBSTITUTES,
     Sources,
     default_setup,
-    points_from_rows,
 )
-from tests.live.serving import striped_sources
+from tests.live.serving import decoded, striped_sources
 
 
 def test_presets_are_the_papers_settings():

@@ -1,7 +1,8 @@
 """The data of a run: images, or points in the plane."""
 
 import importlib.util
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,16 +15,13 @@ from gaussian_neurons.datasets.fetch import AbsentData
 from gaussian_neurons.datasets.synthetic import Mixture
 from gaussian_neurons.experiments import figure1, figure2a, figure4
 from gaussian_neurons.experiments.layer import LayerConfig
-from gaussian_neurons.live.setup import MAX_PATCH_SIZE, Setup, format_limit
-from gaussian_neurons.model.first_data import RATE, automatic_width
+from gaussian_neurons.live.setup import MAX_PATCH_SIZE, Setup
+from gaussian_neurons.model.first_data import RATE
 from gaussian_neurons.sampling import Neighbourhoods, Patches, Rows, Stream, local_covariances
 
 Array = NDArray[Any]
 
 MAX_POINTS = 20_000  # in the plane, so that the page can draw them
-MAX_COORDINATE = 1e14
-MAX_NAME = 40  # characters of a column's name that are shown
-WIDTH_SAMPLES = 1000  # points that the default width is computed from
 PLANE_SPEED = 2000.0  # default samples per second in the plane: single samples can be followed
 MIXTURE_POINTS = 3000
 MIXTURE_CLUSTERS, MIXTURE_SPREAD, MIXTURE_NOISE = 7, 0.035, 0.01
@@ -39,7 +37,6 @@ LABELS = {
     "one-sample": "One sample (Figure 1)",
     "file": "File",
 }
-PLANE = ("mixture", "one-sample")
 SUBSTITUTES = {"mnist": "mnist-sample", "cifar10": "photographs"}  # for published data that is not found
 SUBSTITUTE_TEXT = {"mnist-sample": "5,000 of its digits are", "photographs": "two photographs are"}
 
@@ -155,7 +152,12 @@ class Sources:
                 self._loaded[name] = self._images(name) if name in SETS else one_sample()
             except AbsentData:
                 self._absent[name] = ABSENT.format(name=name)
-                raise AbsentData(f"{LABELS[name]}: {self._absent[name]}.") from None
+            except OSError as error:  # its text contains paths, which the page must not show
+                self._absent[name] = f"cannot be read: {error.strerror or type(error).__name__}"
+            except ValueError as error:
+                self._absent[name] = str(error).split("\n")[0]
+            if name in self._absent:
+                return self.load(name, seed)  # raises the error
         return self._loaded[name]
 
     def as_json(self) -> list[dict[str, Any]]:
@@ -164,29 +166,17 @@ class Sources:
             {
                 "name": name,
                 "label": label if name != "file" or self.given is None else self.given.text,
-                "mode": self.mode(name),
                 "available": name not in self._absent,
                 "why": self._absent.get(name),
             }
             for name, label in LABELS.items()
         ]
 
-    def mode(self, name: str) -> str:
-        """The mode of the page: image or plane."""
-        plane = name in PLANE or (name == "file" and not isinstance(self.given, Images))
-        return "plane" if plane else "image"
-
     def find_published(self) -> None:
         """Try to load the published data sets. Downloads nothing."""
         for name in SUBSTITUTES:
-            try:
+            with suppress(AbsentData):
                 self.load(name, 0)
-            except AbsentData:
-                pass
-            except OSError as error:  # its text contains paths, which the page must not show
-                self._absent[name] = f"cannot be read: {error.strerror or type(error).__name__}"
-            except ValueError as error:
-                self._absent[name] = str(error).split("\n")[0]
 
     def available(self, name: str) -> tuple[str, str | None]:
         """That data set and None, or its substitute and a note, if it is absent."""
@@ -251,51 +241,6 @@ def one_sample() -> Points:
         (f"points = np.array([{list(config.sample)}])",),
         start=np.array([[0.55, 0.45], config.second]),
     )
-
-
-def points_from_rows(
-    rows: Array,
-    name: str,
-    code: tuple[str, ...],
-    note: str | None = None,
-    axes: Sequence[str] | None = None,
-    skipped: int = 0,
-) -> Points:
-    """Rows with two columns as points. Of more than `MAX_POINTS`, a random subset is used.
-
-    Parameters
-    ----------
-    rows : (n, 2)
-    name : of the file
-    code : the Python that reads them as `points`
-    note : text to show on the page
-    axes : names of the columns, if any
-    skipped : number of rows of the file that could not be read
-    """
-    points: Array = np.asarray(rows, np.float64)
-    spread = float(np.ptp(points, axis=0).max()) if len(points) else 0.0
-    if np.abs(points).max(initial=0.0) > MAX_COORDINATE or 0 < spread < 1 / MAX_COORDINATE:
-        raise ValueError(
-            f"the numbers in {name} are too large, or too close to each other: the limits are "
-            f"{format_limit(MAX_COORDINATE)}, and a range of at least {format_limit(1 / MAX_COORDINATE)}. "
-            f"Scale the columns first, for example with --standardize."
-        )
-    if not spread:
-        raise ValueError(f"{name} must contain at least two different points.")
-    text, lines = f"{name}: {len(rows):,} point{'s' * (len(rows) != 1)}", list(code)
-    if len(rows) > MAX_POINTS:
-        points = points[np.random.default_rng(0).choice(len(rows), MAX_POINTS, replace=False)]
-        text = f"{name}: random {MAX_POINTS:,} of {len(rows):,} points"
-        chosen = f"np.random.default_rng(0).choice(len(points), {MAX_POINTS}, replace=False)"
-        lines.append(f"points = points[{chosen}]")
-    if skipped:
-        text += f", {skipped:,} row{'s' * (skipped != 1)} skipped"
-    low, high = points.min(axis=0), points.max(axis=0)
-    flat = high <= low  # a constant column needs a domain of some size
-    low, high = np.where(flat, low - 0.5, low), np.where(flat, high + 0.5, high)
-    some = np.random.default_rng(0).permutation(points)[:WIDTH_SAMPLES]
-    named = None if axes is None else tuple(name[:MAX_NAME] for name in axes)
-    return Points(points, low, high, text, automatic_width(some), tuple(lines), note=note, axes=named)
 
 
 def default_setup(name: str, source: Source) -> Setup:

@@ -147,9 +147,8 @@ const onText = {
     tour.show(page.frame, "relearned");
     story.tell(message);
   },
-  notice({ level, text }) {
-    toasts.show(text, level);
-    if (level !== "error") return;
+  notice({ text }) {
+    toasts.show(text, "error");
     controls.restore();
     filters.unhide();
   },
