@@ -85,7 +85,6 @@ def test_a_message_that_is_too_long_ends_its_connection_only(stripes, client):
         ({"do": "start", "setup": {"size": 28}}, "12 x 12"),
         ({"do": "set", "name": "classes", "value": [5]}, "label"),
         ({"do": "preset", "name": "figure9"}, "'figure9'"),
-        ({"do": "remove", "neuron": 77}, "neuron 77"),
         ({"do": "move", "neuron": 1, "to": [0, 0]}, "in the plane only"),
         ({"do": "noise"}, "in the plane only"),
     ],

@@ -387,8 +387,8 @@ def test_an_action_is_undone_and_redone_with_its_script(plane, action):
 
 def test_an_action_that_fails_is_none(plane):
     one, client = plane
-    client.send("remove", neuron=99)
-    assert "no neuron 99" in client.next("notice")["text"]
+    client.send("add", at=[50.0, 50.0])
+    assert "too far" in client.next("notice")["text"]
     assert len(one.run.past) == 0
 
 

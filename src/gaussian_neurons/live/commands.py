@@ -260,8 +260,10 @@ def step(run: "Run", client: int) -> None:
 @command("remove", neuron=_NEURON, generation=_GENERATION)
 def remove(run: "Run", client: int, neuron: int) -> None:
     """Remove a neuron."""
+    if neuron not in run.trial.ids:  # it was removed before; the next frame shows that
+        return
     text = f"{scenes.neuron_label(neuron)} removed"
-    if neuron in run.trial.ids and run.trial.learned[run.trial.index(neuron)]:
+    if run.trial.learned[run.trial.index(neuron)]:
         run.removed_at = time.perf_counter()  # the neuron that takes its place can then be followed
     run.act(f"remove {neuron}", text, lambda: run.trial.remove([neuron]))
 
