@@ -67,7 +67,7 @@ def test_absent_data(tmp_path, monkeypatch):
     sources.find_published()
     found = {one["name"]: one for one in sources.as_json()}
     assert not found["mnist"]["available"]
-    assert "--data mnist" in found["mnist"]["why"]
+    assert "--data mnist" in found["mnist"]["text"]
     assert not found["file"]["available"]
     assert found["mixture"]["available"]
     assert [sources.available(name)[0] for name in SUBSTITUTES] == list(SUBSTITUTES.values())
@@ -84,9 +84,9 @@ def test_no_path_is_sent_to_the_page(tmp_path, monkeypatch):
     monkeypatch.setitem(SETS, "cifar10", lambda **_: found)
     sources = Sources()
     sources.find_published()
-    reasons = {one["name"]: one["why"] for one in sources.as_json()}
-    assert reasons["mnist"] == "cannot be read: Permission denied"
-    assert reasons["cifar10"] is None
+    texts = {one["name"]: one["text"] for one in sources.as_json()}
+    assert texts["mnist"] == "cannot be read: Permission denied"
+    assert texts["cifar10"].startswith("Patches of")
     assert sources.load("cifar10", 0).text == "blank: 2 images of 8 × 8"
 
 

@@ -37,6 +37,15 @@ LABELS = {
     "one-sample": "One sample (Figure 1)",
     "file": "File",
 }
+SENTENCES = {
+    "mnist-sample": "Patches of handwritten digits; neurons learn strokes, edges and the background.",
+    "mnist": "Patches of 60,000 handwritten digits, as in the paper.",
+    "cifar10": "Patches of small colour photographs, as in the paper; neurons learn edges and plain areas.",
+    "photographs": "Patches of a temple and a flower; neurons learn edges and plain areas in colour.",
+    "mixture": "Clusters in the plane; neurons find them without being told how many there are.",
+    "one-sample": "One sample, again and again; the surface shows the cost F, as in Figure 1 of the paper.",
+    "file": "The images, or the two columns, of your file.",
+}
 SUBSTITUTES = {"mnist": "mnist-sample", "cifar10": "photographs"}  # for published data that is not found
 SUBSTITUTE_TEXT = {"mnist-sample": "5,000 of its digits are", "photographs": "two photographs are"}
 
@@ -167,7 +176,7 @@ class Sources:
                 "name": name,
                 "label": label if name != "file" or self.given is None else self.given.text,
                 "available": name not in self._absent,
-                "why": self._absent.get(name),
+                "text": self._absent.get(name) or SENTENCES[name],
             }
             for name, label in LABELS.items()
         ]

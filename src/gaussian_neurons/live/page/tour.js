@@ -10,8 +10,8 @@ const PLANE = { data: "mixture", K: 16, sigma: 0.012, lambda: 0.5, eta: 0.0012, 
 const STAY = 1500; // ms after what a step describes has happened, unless the step says another time
 // name: of the equation in the paper; text: the equation.
 const COST = { name: "Cost F of the paper", text: "F = Σᵢ ( −fᵢ(x) + λ Σⱼ fⱼ(μᵢ) ), i = 1, …, K" };
-const RESPONSE = { name: "Response in the paper", text: "fᵢ(x) = exp(−‖x − μᵢ‖² / σᵢ)" };
-const STEP = { name: "Equation 1 of the paper", text: "Δμᵢ = η ( fᵢ(x)/σᵢ (x − μᵢ) − λ Σⱼ (fᵢ(μⱼ)/σᵢ + fⱼ(μᵢ)/σⱼ) (μⱼ − μᵢ) )" };
+const RESPONSE = { name: "Response in the paper", text: "fᵢ(x) = exp(−‖x − μᵢ‖² / σ)" };
+const STEP = { name: "Equation 1 (equal σ)", text: "Δμᵢ = η/σ ( fᵢ(x) (x − μᵢ) − 2λ Σⱼ fᵢ(μⱼ) (μⱼ − μᵢ) )" };
 
 /** The learned neuron whose removal another neuron answers soonest: an unlearned one is nearest to it. */
 function replaceable({ ids, centers, learned }) {
@@ -98,7 +98,7 @@ const STEPS = [
   {
     symbol: "x",
     equation: STEP,
-    text: "The same rule with patches of handwritten digits: each tile is the center of a neuron, and those that learn a stroke are framed.",
+    text: "The same rule with patches of digits: each tile is the center of a neuron, and neurons that learn a stroke are framed.",
     steps: [],
     enter: () => [{ do: "preset", name: "figure2a" }, set("speed", 20_000), { do: "resume" }],
     until: ({ learnedCount }) => learnedCount >= 2,
@@ -107,7 +107,7 @@ const STEPS = [
   {
     symbol: "η",
     equation: STEP,
-    text: "It is yours now: remove a tile, change λ or σ, choose other data, undo, or learn millions of samples a second at full speed.",
+    text: "It is yours now: remove a tile, change λ or σ, undo, choose other data, or learn millions of samples a second.",
     steps: ["answer", "pull", "push"],
     action: ["Full speed", () => [set("speed", null), { do: "resume" }]],
     last: true,
