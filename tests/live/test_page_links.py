@@ -204,7 +204,7 @@ def test_a_saved_picture_has_the_order_of_the_page(page):
     assert [str(text) for text, *_ in texts if isinstance(text, int)] == shown == list("1734568")
     caption = " · ".join(text for text, *_ in texts if not isinstance(text, int))
     assert " · K = 7 · σ = 1 · λ = 0.5 · η_μ = 0.1 · " in f" · {caption}"
-    assert caption.endswith("file, seed 0")
+    assert " learned · file, seed 0" in caption  # the curves may draw their texts meanwhile
 
 
 def test_a_saved_picture_of_filters(page):

@@ -180,15 +180,19 @@ def test_neurons_on_points_that_were_taken_back_have_learned_nothing():
     trial.close()
 
 
-def test_noise_that_was_taken_back_holds_no_neuron():
+def test_noise_raises_the_number_of_learned_neurons_neither_at_first_nor_taken_back():
     trial = learn(plane_trial(K=16), 60_000)
     before = trial.learned.copy()
     trial.add_noise(200)
+    trial.paint(np.random.default_rng(0).normal([1.2, 0.5], 0.03, (300, 2)))
+    trial.add(1, (1.2, 0.5))
+    trial.add_noise(200)
     learn(trial, 60_000)
-    assert trial.learned.sum() > before.sum()
+    assert trial.model.learned_.sum() > before.sum() + 1  # noise holds neurons
+    assert trial.learned.tolist() == [*before, True]  # points painted between noise count
     trial.unpaint()
     winner = trial.model.transform(trial.points()["points"]).argmax(axis=1)
-    share = np.bincount(winner, minlength=16) / len(winner)
+    share = np.bincount(winner, minlength=17) / len(winner)
     assert trial.learned.sum() <= before.sum()
     assert (share[trial.learned] >= 0.005).all()
     trial.close()

@@ -80,7 +80,7 @@ class Run:
         self.visited = False  # whether a client has ever connected
         self.origin = self._preset_of(setup)  # name of the preset that the trial started with
         self.past: deque[Moment] = deque(maxlen=MAX_UNDO)  # the states before the actions
-        self.future: list[Moment] = []  # the states from which actions were undone
+        self.future: deque[Moment] = deque()  # the states from which actions were undone
         self._queue: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()  # None: stop
         self._changed, self._sent_points, self._stopping = True, self.trial.n_points, False
         self._commanded = False  # whether a command was executed since the last frame
@@ -252,25 +252,22 @@ class Run:
 
     def _remember(self, before: Moment) -> None:
         self.past.append(before)
-        self.future = []
+        self.future.clear()
 
     def undo(self) -> None:
         """Return to the state before the last action: neurons, settings, points, samples and script."""
-        if self.past:
-            moment = self.past.pop()
-            self.future.append(self._moment(moment.action))
-            self._return_to(moment)
+        self._return(self.past, self.future)
 
     def redo(self) -> None:
         """Return to the state in which the last action was undone."""
-        if self.future:
-            moment = self.future.pop()
-            self.past.append(self._moment(moment.action))
-            self._return_to(moment)
+        self._return(self.future, self.past)
 
-    def _return_to(self, moment: Moment) -> None:
-        moment.trial.release(list(moment.trial.held))
-        self._exchange(moment.trial, moment.history, moment.origin)
+    def _return(self, states: deque[Moment], others: deque[Moment]) -> None:
+        if states:
+            moment = states.pop()
+            others.append(self._moment(moment.action))
+            moment.trial.release(list(moment.trial.held))
+            self._exchange(moment.trial, moment.history, moment.origin)
 
     def _exchange(self, trial: Trial, history: History, origin: str | None) -> None:
         self.trial.close()
@@ -347,7 +344,7 @@ class Run:
     def send_scene(self, client: int | None = None) -> None:
         """Send everything about the trial except neurons and points."""
         scene = scenes.scene(self.trial, None if self.origin is None else self.presets[self.origin])
-        for name, moments in (("undo", list(self.past)), ("redo", self.future)):
+        for name, moments in (("undo", self.past), ("redo", self.future)):
             scene[name] = moments[-1].action if moments else None
         self.send_json(client, type="scene", run=self.name, generation=self.generation, **scene)
 
@@ -365,7 +362,8 @@ class Run:
         """Send the whole state, except neurons, to a new client, or of a new trial to all."""
         self.send_scene(client)
         self.send_points(client)
-        self.send_json(client, type="history", generation=self.generation, **self.history.as_json())
+        curves = {"points": self.history.points, "marks": self.history.marks}
+        self.send_json(client, type="history", generation=self.generation, **curves)
 
     def mark(self, kind: str, text: str) -> None:
         """Mark an action or an event on the curves."""

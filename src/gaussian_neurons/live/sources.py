@@ -47,7 +47,6 @@ SENTENCES = {
     "file": "The images, or the two columns, of your file.",
 }
 SUBSTITUTES = {"mnist": "mnist-sample", "cifar10": "photographs"}  # for published data that is not found
-SUBSTITUTE_TEXT = {"mnist-sample": "5,000 of its digits are", "photographs": "two photographs are"}
 
 
 @dataclass(frozen=True)
@@ -81,7 +80,7 @@ class Images:
 
 @dataclass(frozen=True)
 class Points:
-    """Points in the plane. The last `added` of them were painted or are noise."""
+    """Points in the plane. The last `added` of them were painted or are dropped noise."""
 
     points: Array  # (n, 2) float64
     low: Array  # (2,) corner of the domain, in which neurons start
@@ -91,6 +90,7 @@ class Points:
     code: tuple[str, ...]  # Python that reads the points
     added: int = 0
     added_code: tuple[str, ...] = ()  # Python that adds the added points
+    noise: tuple[slice, ...] = ()  # where the dropped noise is
     start: Array | None = None  # (2, 2) start centers; None: random
     note: str | None = None  # shown on the page
     axes: tuple[str, ...] | None = None  # names of the two columns
@@ -118,12 +118,19 @@ class Points:
         """A copy with points added that are uniform in the domain."""
         low, high, key = self.low.tolist(), self.high.tolist(), [seed, len(self.points)]
         drawn = np.random.default_rng(key).uniform(low, high, (count, 2))
-        return self.with_points(drawn, f"np.random.default_rng({key}).uniform({low}, {high}, ({count}, 2))")
+        line = f"np.random.default_rng({key}).uniform({low}, {high}, ({count}, 2))"
+        noise = (*self.noise, slice(len(self.points), len(self.points) + count))
+        return replace(self.with_points(drawn, line), noise=noise)
+
+    @property
+    def without_noise(self) -> Array:
+        """The points that are not dropped noise, (n, 2)."""
+        return np.delete(self.points, np.r_[self.noise], axis=0) if self.noise else self.points
 
     def without_added(self) -> "Points":
         """A copy without the added points."""
         kept = self.points[: len(self.points) - self.added]
-        return replace(self, points=kept, added=0, added_code=())
+        return replace(self, points=kept, added=0, added_code=(), noise=())
 
 
 Source = Images | Points
@@ -192,10 +199,7 @@ class Sources:
         if name not in SUBSTITUTES or name not in self._absent:
             return name, None
         other = SUBSTITUTES[name]
-        return other, (
-            f"{LABELS[name]} was not found: {SUBSTITUTE_TEXT[other]} used instead. Restart with "
-            f"--data {name} to download it, or with --data-dir and its folder."
-        )
+        return other, f"{LABELS[other]} instead of {LABELS[name]} ({self._absent[name]})."
 
     def fetch(self, name: str) -> None:
         """Load a published data set, and download it if necessary."""

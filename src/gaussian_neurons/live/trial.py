@@ -25,6 +25,7 @@ Array = NDArray[Any]
 
 STRONGEST = 6  # samples that are shown for an inspected neuron
 MIN_SAMPLES = 10  # for each neuron: with fewer, none counts as learned
+ENOUGH = 2000  # points that decide which neurons learned from noise alone
 NEWEST = {"image": 24, "plane": 200}  # samples in a frame
 MAX_COVARIANCES = 1 << 19  # numbers in the covariances of all neurons, so that frames are not slow
 
@@ -195,12 +196,16 @@ class Trial:
     def unpaint(self) -> None:
         """Remove all added points. Neurons that the other points do not hold have learned nothing."""
         self._change_points(Points.without_added)
-        winner = self.model.transform(self._require_plane().points).argmax(axis=1)
-        share = np.bincount(winner, minlength=len(self.ids)) / len(winner)
-        for k in np.flatnonzero(self.model.learned_ & (share < SHARE)).tolist():
+        for k in np.flatnonzero(self.model.learned_ & ~self._held_by(self._require_plane().points)).tolist():
             beside = np.nextafter(self.model.centers_[k], np.inf).tolist()  # a neuron that is moved is new
             self.model.move_neurons([k], centers=[beside])
             self.journal.record(self.seen, script.move_line(k, beside))
+
+    def _held_by(self, points: Array) -> NDArray[np.bool_]:
+        """Which neurons win enough of some points, (K,)."""
+        winner = self.model.transform(points).argmax(axis=1)
+        held: NDArray[np.bool_] = np.bincount(winner, minlength=len(self.ids)) >= SHARE * len(winner)
+        return held
 
     def _change_points(self, change: Callable[[Points], Points]) -> None:
         before = self._require_plane()
@@ -260,16 +265,20 @@ class Trial:
         own = self.source
         if not isinstance(source, Points) or not isinstance(own, Points) or not own.added:
             return source
-        return replace(source.with_points(own.points[-own.added :]), added_code=own.added_code)
+        added = source.with_points(own.points[-own.added :])
+        return replace(added, added_code=own.added_code, noise=own.noise)
 
     # ---- state ------------------------------------------------------------------------------------
 
     @property
     def learned(self) -> NDArray[np.bool_]:
-        """Which neurons have learned, (K,): none before there are enough samples to decide."""
+        """Which neurons have learned, (K,): none with few samples, none from dropped noise alone."""
         if self.shares:
             return self.model.neuron_clusters_ >= 0
         learned = self.model.learned_
+        if isinstance(self.source, Points) and self.source.noise:
+            kept = self.source.without_noise
+            learned = learned & self._held_by(kept[:: -(-len(kept) // ENOUGH)])
         return learned if self.seen >= MIN_SAMPLES * len(learned) else np.zeros_like(learned)
 
     def relearned(self) -> list[tuple[int, int, Array]]:
