@@ -12,7 +12,7 @@ from websockets.sync.client import connect
 
 from gaussian_neurons.live.server import Application, listen, make_server
 from gaussian_neurons.live.setup import Setup
-from gaussian_neurons.live.sources import Images, Sources
+from gaussian_neurons.live.sources import ABSENT, SUBSTITUTES, Images, Sources
 from tests.waiting import PATIENCE, wait_for
 
 
@@ -29,7 +29,7 @@ def stripes(count=20, side=12):
 def striped_sources():
     """No published data; the given file holds stripes."""
     sources = Sources(None, stripes())
-    sources._absent |= {"mnist": "not found", "cifar10": "not found"}
+    sources._absent |= {name: ABSENT.format(name=name) for name in SUBSTITUTES}
     return sources
 
 
