@@ -199,7 +199,7 @@ class Sources:
         if name not in SUBSTITUTES or name not in self._absent:
             return name, None
         other = SUBSTITUTES[name]
-        return other, f"{LABELS[other]} instead of {LABELS[name]} ({self._absent[name]})."
+        return other, f"{LABELS[name]}: {self._absent[name]}. Until then: {LABELS[other]}."
 
     def fetch(self, name: str) -> None:
         """Load a published data set, and download it if necessary."""
