@@ -457,6 +457,19 @@ def test_clients_are_notified_when_a_removed_pattern_is_learned_again(stripes, c
     assert message["text"].endswith(f"μ{'₀₁₂₃₄₅₆'[number]}.")
 
 
+def test_the_run_is_slow_after_the_removal_of_a_learned_neuron_unless_it_is_undone(
+    stripes, client, monkeypatch
+):
+    monkeypatch.setattr(running, "DOUBLES", 1000.0)  # seconds
+    which = stripes.until(lambda trial: trial.learned.any() and 1 + trial.learned.argmax())
+    client.send("remove", neuron=int(which))
+    stripes.until(lambda trial: which not in trial.ids)
+    assert stripes.run.speed < STRIPES.speed
+    client.send("undo")
+    stripes.until(lambda trial: which in trial.ids)
+    assert stripes.run.speed == STRIPES.speed
+
+
 # ---- queries --------------------------------------------------------------------------------------
 
 

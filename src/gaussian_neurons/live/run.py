@@ -272,7 +272,7 @@ class Run:
     def _exchange(self, trial: Trial, history: History, origin: str | None) -> None:
         self.trial.close()
         self.trial, self.history, self.origin = trial, history, origin
-        self.error, self.held_by = "", {}
+        self.error, self.held_by, self.removed_at = "", {}, -float("inf")
         self.generation += 1
         self.pace.restart(time.perf_counter())
         self.send_all()
