@@ -107,6 +107,7 @@ def test_a_restarted_server_gets_the_settings_of_an_open_page(open_page):
         until(page, "gaussianNeurons.scene.preset === 'figure2f'")
         enter(page, "lambda", 0.4)
         until(page, "location.search.includes('lambda=0.4')")
+        until(page, "document.querySelectorAll('.filter').length === 16")
         title = page.locator("#figure-title").inner_text()
         assert title.startswith("Figure 2f, changed.")
         port = first.port
