@@ -85,7 +85,7 @@ const STEPS = [
   {
     symbol: "μ",
     equation: STEP,
-    text: "One learned neuron is removed: its samples now pull a neuron that waited outside, which takes the empty place.",
+    text: "One learned neuron is removed: its samples now pull a neuron that waited beside the clusters, which takes the empty place.",
     steps: [],
     enter(frame) {
       const neuron = replaceable(frame);
