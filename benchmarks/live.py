@@ -33,7 +33,7 @@ from gaussian_neurons.experiments.layer import LayerConfig
 from gaussian_neurons.live.sources import Sources
 
 SETTLED = 1_000_000  # samples after which filters are learned
-FILM = 20_000  # ms of the animated picture of the tour
+FILM, MAX_FILM = 20_000, 3_000_000  # ms and bytes of the animated picture of the tour
 TARGET = 0.9  # ratio of the speeds with and without a page
 FIGURES: dict[str, tuple[LayerConfig, str]] = {
     "figure2a": (figure2a.Config(), "mnist-sample"),
@@ -157,8 +157,11 @@ def film(path: Path) -> None:
             pictures.append(shot.resize((960, 600), Image.Resampling.LANCZOS))
             time.sleep(0.1)
     path.parent.mkdir(parents=True, exist_ok=True)
-    options = {"duration": FILM // len(pictures), "loop": 0, "quality": 55, "method": 4}
-    pictures[0].save(path, save_all=True, append_images=pictures[1:], **options)
+    options = {"duration": FILM // len(pictures), "loop": 0, "method": 4}
+    for quality in (55, 45, 35, 25):
+        pictures[0].save(path, save_all=True, append_images=pictures[1:], quality=quality, **options)
+        if path.stat().st_size < MAX_FILM:
+            break
     print(f"{path}: {len(pictures)} pictures, {path.stat().st_size / 1e6:.1f} MB")
 
 

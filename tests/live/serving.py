@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import struct
 import threading
 import time
 from contextlib import contextmanager
@@ -9,10 +10,9 @@ from contextlib import contextmanager
 import numpy as np
 from websockets.sync.client import connect
 
-from gaussian_neurons.live.frames import decoded
 from gaussian_neurons.live.server import Application, listen, make_server
 from gaussian_neurons.live.setup import Setup
-from gaussian_neurons.live.sources import Images, Sources
+from gaussian_neurons.live.sources import ABSENT, SUBSTITUTES, Images, Sources
 from tests.waiting import PATIENCE, wait_for
 
 
@@ -29,7 +29,7 @@ def stripes(count=20, side=12):
 def striped_sources():
     """No published data; the given file holds stripes."""
     sources = Sources(None, stripes())
-    sources._absent |= {"mnist": "not found", "cifar10": "not found"}
+    sources._absent |= {name: ABSENT.format(name=name) for name in SUBSTITUTES}
     return sources
 
 
@@ -89,6 +89,18 @@ def request(served, path="/", method="GET", **headers):
     body = response.read()
     connection.close()
     return response.status, dict(response.getheaders()), body
+
+
+def decoded(message):
+    """Facts and arrays of a binary message."""
+    (length,) = struct.unpack_from("<I", message)
+    facts = json.loads(message[4 : 4 + length])
+    arrays = {}
+    for name, about in facts.pop("arrays").items():
+        count = int(np.prod(about["shape"], dtype=np.int64))
+        flat = np.frombuffer(message, np.dtype(about["dtype"]), count, 4 + length + about["offset"])
+        arrays[name] = flat.reshape(about["shape"])
+    return facts, arrays
 
 
 class Tab:

@@ -107,6 +107,7 @@ def test_a_restarted_server_gets_the_settings_of_an_open_page(open_page):
         until(page, "gaussianNeurons.scene.preset === 'figure2f'")
         enter(page, "lambda", 0.4)
         until(page, "location.search.includes('lambda=0.4')")
+        until(page, "document.querySelectorAll('.filter').length === 16")
         title = page.locator("#figure-title").inner_text()
         assert title.startswith("Figure 2f, changed.")
         port = first.port
@@ -204,7 +205,7 @@ def test_a_saved_picture_has_the_order_of_the_page(page):
     assert [str(text) for text, *_ in texts if isinstance(text, int)] == shown == list("1734568")
     caption = " · ".join(text for text, *_ in texts if not isinstance(text, int))
     assert " · K = 7 · σ = 1 · λ = 0.5 · η_μ = 0.1 · " in f" · {caption}"
-    assert caption.endswith("file, seed 0")
+    assert " learned · file, seed 0" in caption  # the curves may draw their texts meanwhile
 
 
 def test_a_saved_picture_of_filters(page):

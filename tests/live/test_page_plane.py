@@ -230,7 +230,7 @@ def test_the_legend_lists_the_marks_of_each_surface(plane):
         until(
             plane,
             f"it => [...{PLANE}.legend].map(m => m.dataset.visible === 'true').join() === it.join()",
-            arg=[False, False, star, x, x, x],  # nothing is joined or painted; the next step is shown with x
+            arg=[False, False, star, x, False, x, x],  # nothing is joined or painted; x shows pull and push
         )
         assert [plane.locator(f"[data-mark={mark}]").is_visible() for mark in ("star", "x")] == [star, x]
 

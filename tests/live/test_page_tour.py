@@ -21,6 +21,12 @@ def fresh():
 
 def step(page, number):
     until(page, f"text => {COUNT} === text", arg=f"{number} of {STEPS}")
+    parts = {name: page.locator(f"[data-tour={name}]") for name in ("symbol", "text", "source", "equation")}
+    shown = {name: part.text_content() for name, part in parts.items()}
+    assert all(shown.values())
+    assert shown["text"].count(". ") == 0  # one sentence
+    assert shown["text"].endswith(".")
+    assert parts["source"].get_attribute("href").startswith("https://arxiv.org/")
 
 
 def shown(page, *parts):
@@ -68,6 +74,8 @@ def test_the_tour_from_start_to_end_by_keyboard_alone(open_page, fresh):
     step(page, 8)
     until(page, "gaussianNeurons.frame.ids.length === 15")
     until(page, "document.querySelector('#story').textContent.includes('has learned the pattern of')")
+    way = "document.querySelector('#story path').getTotalLength()"
+    assert page.evaluate(way) > 20  # from where the neuron waited to the empty place
     page.keyboard.press("ArrowRight")
     step(page, 9)
     until(page, "gaussianNeurons.scene.mode === 'image' && gaussianNeurons.scene.setup.speed === 20000")

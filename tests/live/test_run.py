@@ -12,8 +12,9 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 
 from gaussian_neurons import GaussianNeurons
+from gaussian_neurons.cli.shown_files import points_from_rows
 from gaussian_neurons.live import run as running
-from gaussian_neurons.live.sources import Sources, default_setup, points_from_rows
+from gaussian_neurons.live.sources import Sources, default_setup
 from tests.live.serving import MIXTURE, STRIPES, request, served
 from tests.waiting import PATIENCE, wait_for
 
@@ -205,44 +206,32 @@ def test_a_disconnected_client_releases_its_neurons(plane):
     assert client.frame(where=lambda frame: not np.allclose(frame["centers"][1], [0.3, 0.4]))
 
 
-def test_waiting_moves_are_merged_and_neurons_released(plane):
+def test_waiting_moves_are_executed_in_their_order(plane):
     one, client = plane
     client.send("pause")
     client.frame(where=lambda frame: frame["state"] == "paused")
     event = blocked(one)
-    for k in range(100):  # more than may wait
+    for k in range(100):
         client.send("move", neuron=2, to=[0.3, k / 100])
     client.send("release")
     client.send("move", neuron=3, to=[0.6, 0.6])
     client.send("move", neuron=4, to=[0.8, 0.8])
     client.send("move", neuron=3, to=[0.7, 0.7])
     client.send("release")
-    wait_for(lambda: one.run._queue.qsize() >= 6)
-    event.set()
-    wanted = [[0.3, 0.99], [0.7, 0.7], [0.8, 0.8]]
-    client.frame(where=lambda frame: np.allclose(frame["centers"][1:4], wanted))
-    wait_for(lambda: one.query(lambda trial: trial.held) == one.run._last == {})
-
-
-def test_a_move_after_a_waiting_release_is_not_merged(plane):
-    one, client = plane
-    event = blocked(one)
-    client.send("move", neuron=2, to=[0.3, 0.3])
-    client.send("release")
     client.send("move", neuron=2, to=[0.4, 0.4])
-    wait_for(lambda: one.run._queue.qsize() >= 3)
     event.set()
-    wait_for(lambda: one.query(lambda trial: trial.held) == {2: (0.4, 0.4)})
+    wanted = [[0.4, 0.4], [0.7, 0.7], [0.8, 0.8]]
+    client.frame(where=lambda frame: np.allclose(frame["centers"][1:4], wanted))
+    assert one.query(lambda trial: trial.held) == {2: (0.4, 0.4)}
 
 
-def test_waiting_points_are_merged_and_none_is_lost(plane):
+def test_no_waiting_point_is_lost(plane):
     one, client = plane
     before = len(client.next("points")["points"])
     event = blocked(one)
     painted = [[k / 500, 0.5] for k in range(500)]
     for point in painted:
         client.send("paint", points=[point])
-    wait_for(lambda: one.run._queue.qsize() >= 3)
     event.set()
     received = []
     while len(received) < len(painted):
@@ -304,7 +293,7 @@ def test_another_covariance_type_restarts_with_the_same_points_and_learns_covari
     client.send("start", setup={"data": "mixture"})  # chosen again: as it was
     assert client.next("scene", where=lambda scene: scene["painted"] == 0)
     client.send("start", setup={"covariance_type": "round"})
-    assert "one of spherical, diag, full" in client.next("notice")["text"]
+    assert "one of 'spherical', 'diag', 'full'" in client.next("notice")["text"]
 
 
 def test_a_link_with_covariances_learns_them():
@@ -398,8 +387,8 @@ def test_an_action_is_undone_and_redone_with_its_script(plane, action):
 
 def test_an_action_that_fails_is_none(plane):
     one, client = plane
-    client.send("remove", neuron=99)
-    assert "no neuron 99" in client.next("notice")["text"]
+    client.send("add", at=[50.0, 50.0])
+    assert "too far" in client.next("notice")["text"]
     assert len(one.run.past) == 0
 
 
@@ -466,6 +455,19 @@ def test_clients_are_notified_when_a_removed_pattern_is_learned_again(stripes, c
     assert message["old"] == number
     assert message["new"] in stripes.query(lambda trial: trial.ids)
     assert message["text"].endswith(f"μ{'₀₁₂₃₄₅₆'[number]}.")
+
+
+def test_the_run_is_slow_after_the_removal_of_a_learned_neuron_unless_it_is_undone(
+    stripes, client, monkeypatch
+):
+    monkeypatch.setattr(running, "DOUBLES", 1000.0)  # seconds
+    which = stripes.until(lambda trial: trial.learned.any() and 1 + trial.learned.argmax())
+    client.send("remove", neuron=int(which))
+    stripes.until(lambda trial: which not in trial.ids)
+    assert stripes.run.speed < STRIPES.speed
+    client.send("undo")
+    stripes.until(lambda trial: which in trial.ids)
+    assert stripes.run.speed == STRIPES.speed
 
 
 # ---- queries --------------------------------------------------------------------------------------
@@ -550,12 +552,12 @@ def flood(client, end):
 
 
 def test_a_client_with_many_commands_does_not_block_the_others(monkeypatch):
-    slowed(monkeypatch, functools.partial(time.sleep, 0.01))
+    started = slowed(monkeypatch, functools.partial(time.sleep, 0.01))
     end = threading.Event()
     with served(MIXTURE) as one, one.tab() as loud:
         threads = flood(loud, end)
         try:
-            wait_for(lambda: one.run._queue.qsize() >= running.MAX_WAITING - 1)
+            wait_for(lambda: len(started) > 3)
             with one.tab() as other:
                 assert other.next("welcome")
                 seen = other.frame()["seen"]
@@ -572,11 +574,12 @@ def test_a_client_with_many_commands_does_not_block_the_others(monkeypatch):
 def test_stop_does_not_wait_for_waiting_commands(monkeypatch):
     stopping = threading.Event()
     started = slowed(monkeypatch, stopping.wait)
-    with served(MIXTURE) as one, one.tab() as client:
-        client.next("scene")
-        for count in range(running.MAX_WAITING):
+    with served(MIXTURE) as one, one.tab() as first, one.tab() as second:
+        first.next("scene")
+        second.next("scene")
+        for count, client in enumerate((first, second)):
             client.send("set", name="K", value=1 + count)
-        wait_for(lambda: one.run._queue.qsize() > running.MAX_WAITING // 2)
+        wait_for(lambda: one.run._queue.qsize() == 1)
         thread = threading.Thread(target=one.stop)
         thread.start()
         wait_for(lambda: one.run._stopping)

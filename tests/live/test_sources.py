@@ -6,8 +6,9 @@ from math import inf
 import numpy as np
 import pytest
 
+from gaussian_neurons.cli.shown_files import points_from_rows
 from gaussian_neurons.datasets import ImageSet
-from gaussian_neurons.live.frames import decoded, encoded, pixels
+from gaussian_neurons.live.frames import encoded, pixels
 from gaussian_neurons.live.history import MAX_POINTS as MAX_HISTORY
 from gaussian_neurons.live.history import History
 from gaussian_neurons.live.pace import MAX_ROWS, SLICE, Pace
@@ -19,9 +20,8 @@ from gaussian_neurons.live.sources import (
     SUBSTITUTES,
     Sources,
     default_setup,
-    points_from_rows,
 )
-from tests.live.serving import striped_sources
+from tests.live.serving import decoded, striped_sources
 
 
 def test_presets_are_the_papers_settings():
@@ -67,7 +67,7 @@ def test_absent_data(tmp_path, monkeypatch):
     sources.find_published()
     found = {one["name"]: one for one in sources.as_json()}
     assert not found["mnist"]["available"]
-    assert "--data mnist" in found["mnist"]["why"]
+    assert "--data mnist" in found["mnist"]["text"]
     assert not found["file"]["available"]
     assert found["mixture"]["available"]
     assert [sources.available(name)[0] for name in SUBSTITUTES] == list(SUBSTITUTES.values())
@@ -84,9 +84,9 @@ def test_no_path_is_sent_to_the_page(tmp_path, monkeypatch):
     monkeypatch.setitem(SETS, "cifar10", lambda **_: found)
     sources = Sources()
     sources.find_published()
-    reasons = {one["name"]: one["why"] for one in sources.as_json()}
-    assert reasons["mnist"] == "cannot be read: Permission denied"
-    assert reasons["cifar10"] is None
+    texts = {one["name"]: one["text"] for one in sources.as_json()}
+    assert texts["mnist"] == "cannot be read: Permission denied"
+    assert texts["cifar10"].startswith("Patches of")
     assert sources.load("cifar10", 0).text == "blank: 2 images of 8 × 8"
 
 

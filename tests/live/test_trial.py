@@ -7,11 +7,12 @@ import pytest
 
 from gaussian_neurons import GaussianNeurons
 from gaussian_neurons.base.covariances import as_type, ellipse, mean_widths
+from gaussian_neurons.cli.shown_files import points_from_rows
 from gaussian_neurons.experiments import similarity
 from gaussian_neurons.live.removed import RemovedPatterns
-from gaussian_neurons.live.script import MAX_CHANGES, MAX_CHARACTERS, TRUNCATED
+from gaussian_neurons.live.script import MAX_CHANGES, TRUNCATED
 from gaussian_neurons.live.setup import Setup
-from gaussian_neurons.live.sources import MAX_POINTS, default_setup, mixture, one_sample, points_from_rows
+from gaussian_neurons.live.sources import MAX_POINTS, default_setup, mixture, one_sample
 from gaussian_neurons.live.trial import MAX_COVARIANCES, Trial
 from gaussian_neurons.sampling import Neighbourhoods
 from tests.live.serving import STRIPES, stripes
@@ -179,15 +180,19 @@ def test_neurons_on_points_that_were_taken_back_have_learned_nothing():
     trial.close()
 
 
-def test_noise_that_was_taken_back_holds_no_neuron():
+def test_noise_raises_the_number_of_learned_neurons_neither_at_first_nor_taken_back():
     trial = learn(plane_trial(K=16), 60_000)
     before = trial.learned.copy()
     trial.add_noise(200)
+    trial.paint(np.random.default_rng(0).normal([1.2, 0.5], 0.03, (300, 2)))
+    trial.add(1, (1.2, 0.5))
+    trial.add_noise(200)
     learn(trial, 60_000)
-    assert trial.learned.sum() > before.sum()
+    assert trial.model.learned_.sum() > before.sum() + 1  # noise holds neurons
+    assert trial.learned.tolist() == [*before, True]  # points painted between noise count
     trial.unpaint()
     winner = trial.model.transform(trial.points()["points"]).argmax(axis=1)
-    share = np.bincount(winner, minlength=16) / len(winner)
+    share = np.bincount(winner, minlength=17) / len(winner)
     assert trial.learned.sum() <= before.sum()
     assert (share[trial.learned] >= 0.005).all()
     trial.close()
@@ -593,23 +598,6 @@ def test_noise_is_one_line_and_changes_between_two_samples_make_one_stream():
     assert max(map(len, text.splitlines())) < 120
     assert text.count("default_rng(") == 3
     assert text.count("stream = ") == 2
-    trial.close()
-
-
-def test_the_plane_can_be_filled_once_before_the_script_is_truncated():
-    trial = plane_trial()
-    count = MAX_POINTS - trial.n_points
-    painted(trial, count)
-    learn(trial, 10)
-    assert (from_script(trial).centers_ == trial.model.centers_).all()
-    trial.unpaint()
-    painted(trial, count)
-    learn(trial, 10)
-    text = trial.script()
-    assert TRUNCATED in text
-    assert len(text) < MAX_CHARACTERS + 2000
-    model = from_script(trial)
-    assert model.n_samples_seen_ == 10
     trial.close()
 
 

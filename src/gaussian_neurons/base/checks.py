@@ -1,6 +1,7 @@
 """Checks of arguments: the value, or an error that says what was wrong and what was expected."""
 
 from numbers import Integral, Real
+from reprlib import repr as short
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ Array = NDArray[np.float64]
 def number(name: str, value: Any, least: float, most: float = np.inf) -> float:
     """A finite number in [least, most]."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
-        raise ValueError(f"{name} must be a number, got {value!r}.")
+        raise ValueError(f"{name} must be a number, got {short(value)}.")
     try:
         value = float(value)
     except OverflowError:
@@ -36,17 +37,19 @@ def number(name: str, value: Any, least: float, most: float = np.inf) -> float:
     return float(value)
 
 
-def whole_number(name: str, value: Any, least: int = 1) -> int:
-    """A whole number of at least `least`."""
-    if isinstance(value, bool | np.bool_) or not isinstance(value, Integral) or value < least:
-        raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}.")
+def whole_number(name: str, value: Any, least: int = 1, most: int | None = None) -> int:
+    """A whole number of at least `least` and at most `most`."""
+    is_whole = isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
+    if not is_whole or value < least or (most is not None and value > most):
+        allowed = f"of at least {least}" if most is None else f"from {least} to {most:,}"
+        raise ValueError(f"{name} must be a whole number {allowed}, got {short(value)}.")
     return int(value)
 
 
 def one_of(name: str, value: Any, known: tuple[str, ...]) -> str:
     """One of the known names."""
     if not isinstance(value, str) or value not in known:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, known))}, got {value!r}.")
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, known))}, got {short(value)}.")
     return str(value)
 
 

@@ -83,9 +83,11 @@ def require(*packages: str, extra: str = "cli") -> None:
         )
 
 
-def warn(text: str) -> None:
-    """Print a warning, with the option names of the command line."""
-    print_message("Warning:", _with_options(text[:1].upper() + text[1:]), "yellow")
+def warn(text: str) -> str:
+    """Print a warning, and return it with the option names of the command line."""
+    shown = _with_options(text[:1].upper() + text[1:])
+    print_message("Warning:", shown, "yellow")
+    return shown
 
 
 def print_message(head: str, text: str, style: str) -> None:

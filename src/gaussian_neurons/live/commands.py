@@ -3,24 +3,15 @@
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
+from reprlib import repr as short
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gaussian_neurons.base.checks import one_of, whole_number
 from gaussian_neurons.base.json_text import parsed
 from gaussian_neurons.live import scenes
-from gaussian_neurons.live.setup import (
-    CHANGEABLE,
-    MAX_NEURONS,
-    SETTINGS,
-    Setup,
-    one_of,
-    optional,
-    position,
-    short_repr,
-    whole,
-)
+from gaussian_neurons.live.setup import CHANGEABLE, MAX_NEURONS, SETTINGS, Setup, checked, optional, position
 from gaussian_neurons.live.sources import LABELS
 
 if TYPE_CHECKING:
@@ -63,80 +54,55 @@ def parse(text: str) -> Command:
     try:
         message = parsed(text, parse_constant=_reject_constant)
     except ValueError as error:
-        raise ValueError(f"A message must be JSON: {short_repr(str(error))}.") from None
+        raise ValueError(f"A message must be JSON: {error}.") from None
     if not isinstance(message, dict):
-        raise ValueError(f"A message must be an object with the key 'do', got {short_repr(message)}.")
+        raise ValueError(f"A message must be an object with the key 'do', got {short(message)}.")
     do = message.pop("do", None)
     if not isinstance(do, str) or do not in MESSAGES:
-        raise ValueError(f"Unknown command {short_repr(do)}. Known: {', '.join(MESSAGES)}.")
+        raise ValueError(f"Unknown command {short(do)}. Known: {', '.join(MESSAGES)}.")
     parameters = MESSAGES[do]
     unknown = [name for name in message if name not in parameters]
     if unknown:
         known = ", ".join(parameters) or "none"
-        raise ValueError(f"Unknown argument {short_repr(unknown[0])} of {do}. Known: {known}.")
+        raise ValueError(f"Unknown argument {short(unknown[0])} of {do}. Known: {known}.")
     return do, {name: check(message.get(name)) for name, check in parameters.items()}
-
-
-def merge(waiting: Command, command: Command) -> bool:
-    """Merge a command into the one that waits before it, if possible.
-
-    Of several moves of a neuron only the last matters. Painted points are collected.
-
-    Examples
-    --------
-    >>> waiting = ("move", {"neuron": 2, "to": (0.1, 0.2)})
-    >>> merge(waiting, ("move", {"neuron": 2, "to": (0.3, 0.4)})), waiting[1]["to"]
-    (True, (0.3, 0.4))
-    >>> merge(waiting, ("release", {}))
-    False
-    """
-    (do_before, before), (do, arguments) = waiting, command
-    if do != do_before or before.get("generation") != arguments.get("generation"):
-        return False
-    if do == "move" and before["neuron"] == arguments["neuron"]:
-        before["to"] = arguments["to"]
-        return True
-    if do == "paint" and len(before["points"]) + len(arguments["points"]) <= MAX_PAINTED:
-        before["points"] += arguments["points"]
-        return True
-    return False
 
 
 def _reject_constant(text: str) -> Any:
     raise ValueError(f"{text} is not a number")
 
 
-def _whole(name: str, most: int, default: int | None = None) -> Check:
-    return lambda value: whole(name, 1, most, default if value is None else value)
-
-
 def _object(value: Any) -> Mapping[str, Any]:
     if not isinstance(value, dict):
-        raise ValueError(f"Setup must be an object with names and values, got {short_repr(value)}.")
+        raise ValueError(f"Setup must be an object with names and values, got {short(value)}.")
     return value
 
 
 def _flag(value: Any) -> bool:
     if value is not None and not isinstance(value, bool):
-        raise ValueError(f"Expected true or false, got {short_repr(value)}.")
+        raise ValueError(f"Expected true or false, got {short(value)}.")
     return bool(value)
 
 
 def _name(value: Any) -> str:
     if not isinstance(value, str) or len(value) > 100:
-        raise ValueError(f"Expected a name of at most 100 characters, got {short_repr(value)}.")
+        raise ValueError(f"Expected a name of at most 100 characters, got {short(value)}.")
     return value
 
 
 def _points(value: Any) -> list[tuple[float, float]]:
     if not isinstance(value, list) or not 0 < len(value) <= MAX_PAINTED:
-        raise ValueError(f"Points must be a list of 1 to {MAX_PAINTED} positions, got {short_repr(value)}.")
+        raise ValueError(f"Points must be a list of 1 to {MAX_PAINTED} positions, got {short(value)}.")
     return [position(one) for one in value]
 
 
-_NEURON = _whole("Neuron", MAX_NUMBER)
-_GENERATION = optional(_whole("Generation", MAX_NUMBER))  # neuron numbers are valid within one generation
-_CHANGEABLE = partial(one_of, "A setting (others cannot be changed during a run)", CHANGEABLE)
+def _count(most: int, default: int) -> Check:
+    return lambda value: whole_number("Count", default if value is None else value, 1, most)
+
+
+_NEURON = checked(whole_number, "Neuron", 1, MAX_NUMBER)
+_GENERATION = optional(checked(whole_number, "Generation", 1, MAX_NUMBER))  # within which numbers are valid
+_CHANGEABLE = checked(one_of, "A setting (others cannot be changed during a run)", CHANGEABLE)
 
 
 @command(
@@ -168,7 +134,7 @@ def hello(
     try:
         started = _apply_address(run, client, setup, preset, link, run_name)
     except REPORTED as error:
-        run.notice(client, "error", str(error).split("\n")[0])
+        run.notice(client, error)
     if not run.visited:
         run.past.clear()  # the trial that nobody saw
         if run_name is not None:
@@ -206,7 +172,7 @@ def _valid(run: "Run", client: int, setup: dict[str, Any]) -> dict[str, Any]:
         try:
             Setup().changed({name: setup[name]})
         except ValueError as error:
-            run.notice(client, "error", f"{str(error).splitlines()[0]} It is ignored.")
+            run.notice(client, f"{error} It is ignored.")
             del valid[name]
     return valid
 
@@ -235,12 +201,12 @@ def start(run: "Run", client: int, setup: Any, preset: str | None = None) -> Non
 def preset(run: "Run", client: int, name: str) -> None:
     """Start a new trial with the settings of a figure and the current seed."""
     if name not in run.presets:
-        raise ValueError(f"Unknown preset {short_repr(name)}. Known: {', '.join(run.presets)}.")
+        raise ValueError(f"Unknown preset {short(name)}. Known: {', '.join(run.presets)}.")
     chosen = run.presets[name]
     run.start_trial(replace(chosen.setup, seed=run.trial.setup.seed), chosen.label, name)
 
 
-@command("reset", seed=partial(one_of, "Seed", ("same", "new")))
+@command("reset", seed=checked(one_of, "Seed", ("same", "new")))
 def reset(run: "Run", client: int, seed: str) -> None:
     """Restart with the same seed or a new one. Added points are kept."""
     setup = run.trial.setup
@@ -294,13 +260,15 @@ def step(run: "Run", client: int) -> None:
 @command("remove", neuron=_NEURON, generation=_GENERATION)
 def remove(run: "Run", client: int, neuron: int) -> None:
     """Remove a neuron."""
+    if neuron not in run.trial.ids:  # it was removed before; the next frame shows that
+        return
     text = f"{scenes.neuron_label(neuron)} removed"
-    if neuron in run.trial.ids and run.trial.learned[run.trial.index(neuron)]:
+    if run.trial.learned[run.trial.index(neuron)]:
         run.removed_at = time.perf_counter()  # the neuron that takes its place can then be followed
     run.act(f"remove {neuron}", text, lambda: run.trial.remove([neuron]))
 
 
-@command("add", count=_whole("Count", MAX_NEURONS, 1), at=optional(position), generation=_GENERATION)
+@command("add", count=_count(MAX_NEURONS, 1), at=optional(position), generation=_GENERATION)
 def add(run: "Run", client: int, count: int, at: tuple[float, float] | None) -> None:
     """Add neurons at random centers, or one at a given center."""
     if at is not None:
@@ -337,7 +305,7 @@ def paint(run: "Run", client: int, points: list[tuple[float, float]]) -> None:
     run.act("paint", "points painted", lambda: run.trial.paint(np.array(points)))
 
 
-@command("noise", count=_whole("Count", MAX_NOISE, 200))
+@command("noise", count=_count(MAX_NOISE, 200))
 def noise(run: "Run", client: int, count: int) -> None:
     """Add points that are uniform in the domain."""
     run.act("noise", "noise added", lambda: run.trial.add_noise(count))

@@ -27,18 +27,6 @@ def encoded(facts: Mapping[str, Any], arrays: Mapping[str, Array]) -> bytes:
     return b"".join([struct.pack("<I", size), header.ljust(size), *parts])
 
 
-def decoded(message: bytes) -> tuple[dict[str, Any], dict[str, Array]]:
-    """Facts and arrays of a message, for tests and for clients in Python."""
-    (length,) = struct.unpack_from("<I", message)
-    facts = json.loads(message[4 : 4 + length])
-    arrays = {}
-    for name, about in facts.pop("arrays").items():
-        count = int(np.prod(about["shape"], dtype=np.int64))
-        flat = np.frombuffer(message, np.dtype(about["dtype"]), count, 4 + length + about["offset"])
-        arrays[name] = flat.reshape(about["shape"])
-    return facts, arrays
-
-
 def pixels(values: Array) -> NDArray[np.uint8]:
     """Values as pixel levels: -0.5 is 0, 1.5 is 255, values outside are clipped."""
     levels = np.clip((values - LOWEST) * (255 / RANGE), 0, 255)

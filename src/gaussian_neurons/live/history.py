@@ -1,7 +1,5 @@
 """The curves of a trial in bounded memory: learned neurons, cost and distance moved, and user actions."""
 
-from typing import Any
-
 MAX_POINTS = 1000
 MAX_MARKS = 60
 MERGE_WITHIN = 2.0  # seconds in which actions of the same kind share one mark
@@ -49,7 +47,3 @@ class History:
         self.marks = self.marks[-MAX_MARKS:]
         self._last = (kind, now)
         return seen, replaces
-
-    def as_json(self) -> dict[str, Any]:
-        """All points and marks, for the page."""
-        return {"points": self.points, "marks": [list(mark) for mark in self.marks]}

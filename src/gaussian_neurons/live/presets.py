@@ -70,7 +70,6 @@ class Preset:
             "label": self.label,
             "title": self.title,
             "hint": self.hint,
-            "setup": self.setup.as_json(),
         }
 
 

@@ -8,7 +8,7 @@ import tempfile
 import threading
 import time
 import traceback
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
 from copy import copy
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gaussian_neurons.live import frames, scenes
-from gaussian_neurons.live.commands import COMMANDS, REPORTED, Command, merge
+from gaussian_neurons.live.commands import COMMANDS, REPORTED, Command
 from gaussian_neurons.live.history import History
 from gaussian_neurons.live.pace import MAX_ROWS, Pace
 from gaussian_neurons.live.presets import Preset
@@ -30,7 +30,6 @@ FRAME_INTERVAL = {"image": 0.2, "plane": 0.05}  # seconds between two frames whi
 SHORT_INTERVAL = 0.05  # ... and after a command: drawing a frame costs the browser more than sending it
 LEARNING_SHARE = 6  # times the duration of a frame that is left for learning after it
 HELD_ROWS = 200  # samples between two placements of a held neuron
-MAX_WAITING = 32  # commands of a client
 MAX_COMMAND_TIME = 0.1  # seconds of consecutive commands before learning and frames get a turn
 MAX_UNDO = 50  # actions
 FOLLOWED = 30.0  # samples per second up to which each step is shown before it is made
@@ -81,12 +80,8 @@ class Run:
         self.visited = False  # whether a client has ever connected
         self.origin = self._preset_of(setup)  # name of the preset that the trial started with
         self.past: deque[Moment] = deque(maxlen=MAX_UNDO)  # the states before the actions
-        self.future: list[Moment] = []  # the states from which actions were undone
+        self.future: deque[Moment] = deque()  # the states from which actions were undone
         self._queue: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()  # None: stop
-        self._free: defaultdict[int, threading.Semaphore]  # client → commands that it may still send
-        self._free = defaultdict(partial(threading.Semaphore, MAX_WAITING))
-        self._last: dict[int, Command] = {}  # client → its last command, while that waits
-        self._last_lock = threading.Lock()
         self._changed, self._sent_points, self._stopping = True, self.trial.n_points, False
         self._commanded = False  # whether a command was executed since the last frame
         self._advanced_at, self._frame_at = 0.0, 0.0  # times of the last learning and the last frame
@@ -105,25 +100,17 @@ class Run:
         self._queue.put(None)
         self._thread.join()
 
-    def submit(self, client: int, command: Command) -> bool:
-        """Queue a command. Returns False if too many commands of this client wait."""
-        with self._last_lock:
-            if client in self._last and merge(self._last[client], command):
-                return True
-            if not self._free[client].acquire(blocking=False):
-                return False
-            self._last[client] = command
-            self._queue.put(partial(self._execute, client, command))
-        return True
-
-    def disconnect(self, client: int) -> None:
-        """Queue the disconnection of a client."""
-        self._queue.put(partial(self._execute, client, ("disconnect", {})))
+    def submit(self, client: int, command: Command) -> "Future[None]":
+        """Execute a command between two steps of the thread."""
+        return self._between(partial(self._do, partial(self._execute, client, command)))
 
     def query(self, question: Callable[[Trial], Any]) -> "Future[Any]":
         """The result of a function of the trial, computed between two steps of the thread."""
+        return self._between(lambda: question(self.trial))
+
+    def _between(self, step: Callable[[], Any]) -> "Future[Any]":
         result: Future[Any] = Future()
-        self._queue.put(partial(self._answer, question, result))
+        self._queue.put(partial(_fulfil, result, step))
         return result
 
     # ---- the thread -------------------------------------------------------------------------------
@@ -211,36 +198,21 @@ class Run:
             learned = self.trial.learn(rows)
         except REPORTED as error:
             self.error = str(error)
-            self.notice(None, "error", self.error)
+            self.notice(None, error)
             return
         self.pace.learned(learned, begin, time.perf_counter(), self.trial.seen)
 
     def _execute(self, client: int, command: Command) -> None:
         do, arguments = command
-        with self._last_lock:
-            if do == "disconnect" or self._last.get(client) is command:
-                self._last.pop(client, None)
-            if do == "disconnect":
-                self._free.pop(client, None)
-            else:
-                self._free[client].release()
         if arguments.pop("generation", None) not in (None, self.generation):
             return  # it concerns neurons of an earlier trial
         self._changed = self._commanded = True
         try:
             COMMANDS[do](self, client, **arguments)
         except REPORTED as error:
-            self.notice(client, "error", str(error).split("\n")[0])
+            self.notice(client, error)
             if do in ("set", "start", "preset"):
                 self.send_scene(client)  # so that the control shows the current value again
-
-    def _answer(self, question: Callable[[Trial], Any], result: "Future[Any]") -> None:
-        if not result.set_running_or_notify_cancel():
-            return
-        try:
-            result.set_result(question(self.trial))
-        except BaseException as error:  # the caller handles it
-            result.set_exception(error)
 
     def start_trial(
         self, setup: Setup, action: str, origin: str | None = None, keep_added: bool = False
@@ -258,7 +230,7 @@ class Run:
         if not isinstance(source, Images):
             setup = replace(setup, classes=None)  # points have none
         trial = Trial(setup, self.trial.with_added(source) if keep_added else source)
-        self._remember(action)
+        self._remember(self._moment(action))
         self._exchange(trial, History(), origin if origin in self.presets else self._preset_of(setup))
 
     def act(self, kind: str, text: str, change: Callable[[], Any]) -> None:
@@ -266,48 +238,41 @@ class Run:
 
         Actions of the same kind within a short time, such as the positions of a slider, are one.
         """
-        past, future = self.past.copy(), self.future
-        if self.past and self.history.continues(kind, time.perf_counter()):
-            self.past.append(self.past.pop()._replace(action=text))
-        else:
-            self._remember(text)
-        try:
-            change()
-        except Exception:
-            self.past, self.future = past, future
-            raise
+        continues = bool(self.past) and self.history.continues(kind, time.perf_counter())
+        before = self.past[-1]._replace(action=text) if continues else self._moment(text)
+        change()
+        if continues:
+            self.past.pop()
+        self._remember(before)
         self.mark(kind, text)
         self.send_scene()
 
     def _moment(self, action: str) -> Moment:
         return Moment(action, copy(self.trial), copy(self.history), self.origin)
 
-    def _remember(self, action: str) -> None:
-        self.past.append(self._moment(action))
-        self.future = []
+    def _remember(self, before: Moment) -> None:
+        self.past.append(before)
+        self.future.clear()
 
     def undo(self) -> None:
         """Return to the state before the last action: neurons, settings, points, samples and script."""
-        if self.past:
-            moment = self.past.pop()
-            self.future.append(self._moment(moment.action))
-            self._return_to(moment)
+        self._return(self.past, self.future)
 
     def redo(self) -> None:
         """Return to the state in which the last action was undone."""
-        if self.future:
-            moment = self.future.pop()
-            self.past.append(self._moment(moment.action))
-            self._return_to(moment)
+        self._return(self.future, self.past)
 
-    def _return_to(self, moment: Moment) -> None:
-        moment.trial.release(list(moment.trial.held))
-        self._exchange(moment.trial, moment.history, moment.origin)
+    def _return(self, states: deque[Moment], others: deque[Moment]) -> None:
+        if states:
+            moment = states.pop()
+            others.append(self._moment(moment.action))
+            moment.trial.release(list(moment.trial.held))
+            self._exchange(moment.trial, moment.history, moment.origin)
 
     def _exchange(self, trial: Trial, history: History, origin: str | None) -> None:
         self.trial.close()
         self.trial, self.history, self.origin = trial, history, origin
-        self.error, self.held_by = "", {}
+        self.error, self.held_by, self.removed_at = "", {}, -float("inf")
         self.generation += 1
         self.pace.restart(time.perf_counter())
         self.send_all()
@@ -363,9 +328,9 @@ class Run:
         about = {"kind": "frame", "generation": self.generation, "state": state, "rate": rate}
         return {**about, "error": self.error or None, **self.trial.facts()}
 
-    def notice(self, client: int | None, level: str, text: str) -> None:
-        """Send a text to a client, or to all."""
-        self.send_json(client, type="notice", level=level, text=text)
+    def notice(self, client: int | None, problem: Exception | str) -> None:
+        """Send the first line of an error to a client, or to all."""
+        self.send_json(client, type="notice", text=str(problem).split("\n")[0])
 
     def send_json(self, client: int | None, **message: Any) -> None:
         """Send a JSON message."""
@@ -379,7 +344,7 @@ class Run:
     def send_scene(self, client: int | None = None) -> None:
         """Send everything about the trial except neurons and points."""
         scene = scenes.scene(self.trial, None if self.origin is None else self.presets[self.origin])
-        for name, moments in (("undo", list(self.past)), ("redo", self.future)):
+        for name, moments in (("undo", self.past), ("redo", self.future)):
             scene[name] = moments[-1].action if moments else None
         self.send_json(client, type="scene", run=self.name, generation=self.generation, **scene)
 
@@ -397,12 +362,23 @@ class Run:
         """Send the whole state, except neurons, to a new client, or of a new trial to all."""
         self.send_scene(client)
         self.send_points(client)
-        self.send_json(client, type="history", generation=self.generation, **self.history.as_json())
+        curves = {"points": self.history.points, "marks": self.history.marks}
+        self.send_json(client, type="history", generation=self.generation, **curves)
 
     def mark(self, kind: str, text: str) -> None:
         """Mark an action or an event on the curves."""
         seen, replaces = self.history.mark(self.trial.seen, kind, text, time.perf_counter())
         self.send_json(None, type="mark", generation=self.generation, seen=seen, text=text, replaces=replaces)
+
+
+def _fulfil(result: "Future[Any]", step: Callable[[], Any]) -> None:
+    """Set the result of a step, unless nobody waits for it."""
+    if not result.set_running_or_notify_cancel():
+        return
+    try:
+        result.set_result(step())
+    except BaseException as error:  # the caller handles it
+        result.set_exception(error)
 
 
 def model_file(trial: Trial) -> bytes:

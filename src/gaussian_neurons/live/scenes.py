@@ -1,7 +1,6 @@
 """What the page shows besides frames: settings, data, slider ranges, labels."""
 
 from collections.abc import Sequence
-from importlib.metadata import version
 from typing import Any
 
 from gaussian_neurons.live.presets import Preset
@@ -28,7 +27,6 @@ SYMBOLS = {
 def welcome(sources: Sources, presets: dict[str, Preset]) -> dict[str, Any]:
     """Available data and presets."""
     return {
-        "version": version("gaussian-neurons"),
         "datasets": sources.as_json(),
         "presets": [preset.as_json() for preset in presets.values()],
     }

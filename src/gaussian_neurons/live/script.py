@@ -9,11 +9,7 @@ from gaussian_neurons.live.setup import Setup
 from gaussian_neurons.live.sources import Images, Points, Source
 
 MAX_CHANGES = 5000
-MAX_CHARACTERS = 1_000_000  # of all changes; enough to paint as many points as the plane can hold
-TRUNCATED = (
-    f"# the run continued: the script is limited to {MAX_CHANGES:,} changes and {MAX_CHARACTERS:,} "
-    f"characters of changes"
-)
+TRUNCATED = f"# the run continued: the script is limited to {MAX_CHANGES:,} changes"
 
 
 class Journal:
@@ -22,12 +18,11 @@ class Journal:
     def __init__(self, setup: Setup, source: Source) -> None:
         self.setup, self.source = setup, source
         self.changes: list[tuple[int, str]] = []  # samples seen, line of Python
-        self.ends_at: int | None = None  # samples seen when a limit was exceeded
-        self._characters = 0  # of all changes
+        self.ends_at: int | None = None  # samples seen when the limit was exceeded
 
     def __copy__(self) -> "Journal":
         other = Journal(self.setup, self.source)
-        other.changes, other.ends_at, other._characters = self.changes[:], self.ends_at, self._characters
+        other.changes, other.ends_at = self.changes[:], self.ends_at
         return other
 
     @property
@@ -41,12 +36,11 @@ class Journal:
         if self.ends_at is not None or (line == last and line.startswith("#")):
             return
         if last_seen == seen and _replaces(line, last):
-            self._characters -= len(self.changes.pop()[1])
-        if len(self.changes) == MAX_CHANGES or self._characters + len(line) > MAX_CHARACTERS:
+            self.changes.pop()
+        if len(self.changes) < MAX_CHANGES:
+            self.changes.append((seen, line))
+        else:
             self.ends_at = seen
-            return
-        self.changes.append((seen, line))
-        self._characters += len(line)
 
     def script(self, seen: int, last: Sequence[str] = ()) -> str:
         """The script up to `seen` samples, followed by the lines `last`."""

@@ -3,13 +3,11 @@
 import asyncio
 import errno
 import itertools
-import json
 import socket
 from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from importlib.resources import files
-from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
@@ -27,10 +25,10 @@ from gaussian_neurons.live.sources import Sources
 from gaussian_neurons.live.trial import Trial
 
 MAX_CLIENTS = 24
-MAX_EVENTS, MAX_BYTES = 256, 8 << 20  # that wait for a client; if exceeded, it must reconnect
+MAX_BYTES = 8 << 20  # that wait for a client; if exceeded, it must reconnect
 SEND_TIMEOUT = 20.0  # seconds for one message
 HELLO_TIMEOUT = 10.0  # seconds from the connection to hello
-TOO_MANY_CLIENTS, OVERFLOW = 4429, 1013  # codes with which a WebSocket is closed
+TOO_MANY_CLIENTS, OVERFLOW, NO_HELLO = 4429, 1013, 1008  # codes with which a WebSocket is closed
 SEND_BUFFER = 256 * 1024  # bytes, half a second of frames: older frames are of no use to a slow client
 BACKLOG = 32  # connections that may wait to be accepted; more could exhaust the file descriptors
 PORT = 8765
@@ -42,24 +40,21 @@ MEDIA_TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript", 
 class Client:
     """The outgoing messages of one tab: all events in their order, then the newest frame."""
 
-    receiving: asyncio.Task[None]  # ends when the tab is disconnected
-
     def __init__(self) -> None:
         self.frame: bytes | None = None
         self.events: deque[str | bytes] = deque()
         self.waiting = 0  # bytes of events
         self.wake = asyncio.Event()
         self.overflow = False
-        self.greeted = False  # whether it has sent hello
 
     def put(self, data: str | bytes, is_frame: bool) -> None:
         """Queue a message."""
         if is_frame:
             assert isinstance(data, bytes)
             self.frame = data
-        elif len(self.events) >= MAX_EVENTS or self.waiting + len(data) > MAX_BYTES:
+        elif self.waiting + len(data) > MAX_BYTES:
             self.overflow = True
-        elif not self.events or self.events[-1] != data:
+        else:
             self.events.append(data)
             self.waiting += len(data)
         self.wake.set()
@@ -110,7 +105,7 @@ class Application:
 
     def _distribute(self, message: Outgoing) -> None:
         for number, client in self.clients.items():
-            if client.greeted and message.to in (None, number):
+            if message.to in (None, number):
                 client.put(message.data, message.is_frame)
 
     # ---- files ------------------------------------------------------------------------------------
@@ -137,58 +132,49 @@ class Application:
 
     async def _live(self, socket: WebSocket) -> None:
         await socket.accept()
-        if len(self.clients) >= MAX_CLIENTS and not self._disconnect_oldest_without_hello():
+        hello = None
+        with suppress(TimeoutError, ValueError):
+            hello = await asyncio.wait_for(_command(socket), HELLO_TIMEOUT)
+        if hello is None or hello[0] != "hello":
+            await socket.close(NO_HELLO, "the first message must be hello")
+            return
+        if len(self.clients) >= MAX_CLIENTS:
             await socket.close(TOO_MANY_CLIENTS, f"{MAX_CLIENTS} tabs are connected")
             return
         number, client = next(self._numbers), Client()
         self.clients[number] = client
-        sending = asyncio.create_task(_send_all(socket, client))
-        receiving = client.receiving = asyncio.create_task(self._receive(socket, number, client))
+        self.run.submit(number, hello)
+        tasks = [
+            asyncio.create_task(one) for one in (_send_all(socket, client), self._receive(socket, number))
+        ]
         try:
             with suppress(asyncio.CancelledError):  # the server stops
-                await asyncio.wait((sending, receiving), return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            self.clients.pop(number, None)
-            self.run.disconnect(number)
-            for task in (sending, receiving):
+            del self.clients[number]
+            self.run.submit(number, ("disconnect", {}))
+            for task in tasks:
                 task.cancel()
-            await asyncio.gather(sending, receiving, return_exceptions=True)
+            await asyncio.gather(*tasks, return_exceptions=True)
 
-    def _disconnect_oldest_without_hello(self) -> bool:
-        """Disconnect the oldest client that has not sent hello; False if all have."""
-        for number, client in self.clients.items():
-            if not client.greeted:
-                client.receiving.cancel()
-                del self.clients[number]
-                return True
-        return False
-
-    async def _receive(self, socket: WebSocket, number: int, client: Client) -> None:
+    async def _receive(self, socket: WebSocket, number: int) -> None:
+        """Execute the commands of a client, each after the one before it."""
         while True:
-            timeout = None if client.greeted else HELLO_TIMEOUT
-            message = await asyncio.wait_for(socket.receive(), timeout)
-            if message["type"] != "websocket.receive":
-                return
             try:
-                self._handle(message.get("text"), number, client)
+                command = await _command(socket)
             except ValueError as error:
-                notice = {"type": "notice", "level": "error", "text": str(error)}
-                client.put(json.dumps(notice), is_frame=False)
+                self.run.notice(number, error)
+            else:
+                if command is None:
+                    return
+                await asyncio.wrap_future(self.run.submit(number, command))
             await asyncio.sleep(0)  # one tab must not block the others
 
-    def _handle(self, text: str | None, number: int, client: Client) -> None:
-        if text is None:
-            raise ValueError("A message must be text, got bytes.")
-        if len(text) > commands.MAX_LENGTH:
-            raise ValueError(
-                f"A message must have at most {commands.MAX_LENGTH:,} characters, got {len(text):,}."
-            )
-        do, arguments = commands.parse(text)
-        if (do == "hello") == client.greeted:
-            raise ValueError("The first message must be hello, and no other.")
-        if not self.run.submit(number, (do, arguments)):
-            raise ValueError(f"Too many commands are waiting: {do} is ignored.")
-        client.greeted = True
+
+async def _command(socket: WebSocket) -> commands.Command | None:
+    """The next command of a client, None if it has disconnected."""
+    message = await socket.receive()
+    return commands.parse(message.get("text") or "") if message["type"] == "websocket.receive" else None
 
 
 async def _send_all(socket: WebSocket, client: Client) -> None:
@@ -257,21 +243,13 @@ def address(bound: socket.socket, host: str, token: str | None) -> str:
     return f"http://{name}:{port}/" + (f"?token={token}" if token else "")
 
 
-def serve(
-    application: Application, bound: socket.socket, host: str, token: str | None, ready: Callable[[], Any]
-) -> None:
-    """Serve until Ctrl-C. `ready` is called when the server accepts connections."""
+def serve(application: Application, bound: socket.socket, host: str, token: str | None) -> None:
+    """Serve until Ctrl-C."""
     running = make_server(application, host, token)
-    startup = running.startup
-
-    async def started(sockets: Any = None) -> None:
-        await startup(sockets=sockets)
-        ready()
 
     def stop(sig: int, frame: object) -> None:
         running.should_exit = True  # a second Ctrl-C must not interrupt the shutdown
 
-    running.startup = started  # type: ignore[method-assign]
     running.handle_exit = stop  # type: ignore[method-assign]
     with suppress(KeyboardInterrupt):
         running.run(sockets=[bound])

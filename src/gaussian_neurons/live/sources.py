@@ -1,7 +1,8 @@
 """The data of a run: images, or points in the plane."""
 
 import importlib.util
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,16 +15,13 @@ from gaussian_neurons.datasets.fetch import AbsentData
 from gaussian_neurons.datasets.synthetic import Mixture
 from gaussian_neurons.experiments import figure1, figure2a, figure4
 from gaussian_neurons.experiments.layer import LayerConfig
-from gaussian_neurons.live.setup import MAX_PATCH_SIZE, Setup, format_limit
-from gaussian_neurons.model.first_data import RATE, automatic_width
+from gaussian_neurons.live.setup import MAX_PATCH_SIZE, Setup
+from gaussian_neurons.model.first_data import RATE
 from gaussian_neurons.sampling import Neighbourhoods, Patches, Rows, Stream, local_covariances
 
 Array = NDArray[Any]
 
 MAX_POINTS = 20_000  # in the plane, so that the page can draw them
-MAX_COORDINATE = 1e14
-MAX_NAME = 40  # characters of a column's name that are shown
-WIDTH_SAMPLES = 1000  # points that the default width is computed from
 PLANE_SPEED = 2000.0  # default samples per second in the plane: single samples can be followed
 MIXTURE_POINTS = 3000
 MIXTURE_CLUSTERS, MIXTURE_SPREAD, MIXTURE_NOISE = 7, 0.035, 0.01
@@ -39,9 +37,16 @@ LABELS = {
     "one-sample": "One sample (Figure 1)",
     "file": "File",
 }
-PLANE = ("mixture", "one-sample")
+SENTENCES = {
+    "mnist-sample": "Patches of handwritten digits; neurons learn strokes, edges and the background.",
+    "mnist": "Patches of 60,000 handwritten digits, as in the paper.",
+    "cifar10": "Patches of small colour photographs, as in the paper; neurons learn edges and plain areas.",
+    "photographs": "Patches of a temple and a flower; neurons learn edges and plain areas in colour.",
+    "mixture": "Clusters in the plane; neurons find them without being told how many there are.",
+    "one-sample": "One sample, again and again; the surface shows the cost F, as in Figure 1 of the paper.",
+    "file": "The images, or the two columns, of your file.",
+}
 SUBSTITUTES = {"mnist": "mnist-sample", "cifar10": "photographs"}  # for published data that is not found
-SUBSTITUTE_TEXT = {"mnist-sample": "5,000 of its digits are", "photographs": "two photographs are"}
 
 
 @dataclass(frozen=True)
@@ -75,7 +80,7 @@ class Images:
 
 @dataclass(frozen=True)
 class Points:
-    """Points in the plane. The last `added` of them were painted or are noise."""
+    """Points in the plane. The last `added` of them were painted or are dropped noise."""
 
     points: Array  # (n, 2) float64
     low: Array  # (2,) corner of the domain, in which neurons start
@@ -85,6 +90,7 @@ class Points:
     code: tuple[str, ...]  # Python that reads the points
     added: int = 0
     added_code: tuple[str, ...] = ()  # Python that adds the added points
+    noise: tuple[slice, ...] = ()  # where the dropped noise is
     start: Array | None = None  # (2, 2) start centers; None: random
     note: str | None = None  # shown on the page
     axes: tuple[str, ...] | None = None  # names of the two columns
@@ -112,12 +118,19 @@ class Points:
         """A copy with points added that are uniform in the domain."""
         low, high, key = self.low.tolist(), self.high.tolist(), [seed, len(self.points)]
         drawn = np.random.default_rng(key).uniform(low, high, (count, 2))
-        return self.with_points(drawn, f"np.random.default_rng({key}).uniform({low}, {high}, ({count}, 2))")
+        line = f"np.random.default_rng({key}).uniform({low}, {high}, ({count}, 2))"
+        noise = (*self.noise, slice(len(self.points), len(self.points) + count))
+        return replace(self.with_points(drawn, line), noise=noise)
+
+    @property
+    def without_noise(self) -> Array:
+        """The points that are not dropped noise, (n, 2)."""
+        return np.delete(self.points, np.r_[self.noise], axis=0) if self.noise else self.points
 
     def without_added(self) -> "Points":
         """A copy without the added points."""
         kept = self.points[: len(self.points) - self.added]
-        return replace(self, points=kept, added=0, added_code=())
+        return replace(self, points=kept, added=0, added_code=(), noise=())
 
 
 Source = Images | Points
@@ -155,7 +168,12 @@ class Sources:
                 self._loaded[name] = self._images(name) if name in SETS else one_sample()
             except AbsentData:
                 self._absent[name] = ABSENT.format(name=name)
-                raise AbsentData(f"{LABELS[name]}: {self._absent[name]}.") from None
+            except OSError as error:  # its text contains paths, which the page must not show
+                self._absent[name] = f"cannot be read: {error.strerror or type(error).__name__}"
+            except ValueError as error:
+                self._absent[name] = str(error).split("\n")[0]
+            if name in self._absent:
+                return self.load(name, seed)  # raises the error
         return self._loaded[name]
 
     def as_json(self) -> list[dict[str, Any]]:
@@ -164,39 +182,24 @@ class Sources:
             {
                 "name": name,
                 "label": label if name != "file" or self.given is None else self.given.text,
-                "mode": self.mode(name),
                 "available": name not in self._absent,
-                "why": self._absent.get(name),
+                "text": self._absent.get(name) or SENTENCES[name],
             }
             for name, label in LABELS.items()
         ]
 
-    def mode(self, name: str) -> str:
-        """The mode of the page: image or plane."""
-        plane = name in PLANE or (name == "file" and not isinstance(self.given, Images))
-        return "plane" if plane else "image"
-
     def find_published(self) -> None:
         """Try to load the published data sets. Downloads nothing."""
         for name in SUBSTITUTES:
-            try:
+            with suppress(AbsentData):
                 self.load(name, 0)
-            except AbsentData:
-                pass
-            except OSError as error:  # its text contains paths, which the page must not show
-                self._absent[name] = f"cannot be read: {error.strerror or type(error).__name__}"
-            except ValueError as error:
-                self._absent[name] = str(error).split("\n")[0]
 
     def available(self, name: str) -> tuple[str, str | None]:
         """That data set and None, or its substitute and a note, if it is absent."""
         if name not in SUBSTITUTES or name not in self._absent:
             return name, None
         other = SUBSTITUTES[name]
-        return other, (
-            f"{LABELS[name]} was not found: {SUBSTITUTE_TEXT[other]} used instead. Restart with "
-            f"--data {name} to download it, or with --data-dir and its folder."
-        )
+        return other, f"{LABELS[name]}: {self._absent[name]}. Until then: {LABELS[other]}."
 
     def fetch(self, name: str) -> None:
         """Load a published data set, and download it if necessary."""
@@ -251,51 +254,6 @@ def one_sample() -> Points:
         (f"points = np.array([{list(config.sample)}])",),
         start=np.array([[0.55, 0.45], config.second]),
     )
-
-
-def points_from_rows(
-    rows: Array,
-    name: str,
-    code: tuple[str, ...],
-    note: str | None = None,
-    axes: Sequence[str] | None = None,
-    skipped: int = 0,
-) -> Points:
-    """Rows with two columns as points. Of more than `MAX_POINTS`, a random subset is used.
-
-    Parameters
-    ----------
-    rows : (n, 2)
-    name : of the file
-    code : the Python that reads them as `points`
-    note : text to show on the page
-    axes : names of the columns, if any
-    skipped : number of rows of the file that could not be read
-    """
-    points: Array = np.asarray(rows, np.float64)
-    spread = float(np.ptp(points, axis=0).max()) if len(points) else 0.0
-    if np.abs(points).max(initial=0.0) > MAX_COORDINATE or 0 < spread < 1 / MAX_COORDINATE:
-        raise ValueError(
-            f"the numbers in {name} are too large, or too close to each other: the limits are "
-            f"{format_limit(MAX_COORDINATE)}, and a range of at least {format_limit(1 / MAX_COORDINATE)}. "
-            f"Scale the columns first, for example with --standardize."
-        )
-    if not spread:
-        raise ValueError(f"{name} must contain at least two different points.")
-    text, lines = f"{name}: {len(rows):,} point{'s' * (len(rows) != 1)}", list(code)
-    if len(rows) > MAX_POINTS:
-        points = points[np.random.default_rng(0).choice(len(rows), MAX_POINTS, replace=False)]
-        text = f"{name}: random {MAX_POINTS:,} of {len(rows):,} points"
-        chosen = f"np.random.default_rng(0).choice(len(points), {MAX_POINTS}, replace=False)"
-        lines.append(f"points = points[{chosen}]")
-    if skipped:
-        text += f", {skipped:,} row{'s' * (skipped != 1)} skipped"
-    low, high = points.min(axis=0), points.max(axis=0)
-    flat = high <= low  # a constant column needs a domain of some size
-    low, high = np.where(flat, low - 0.5, low), np.where(flat, high + 0.5, high)
-    some = np.random.default_rng(0).permutation(points)[:WIDTH_SAMPLES]
-    named = None if axes is None else tuple(name[:MAX_NAME] for name in axes)
-    return Points(points, low, high, text, automatic_width(some), tuple(lines), note=note, axes=named)
 
 
 def default_setup(name: str, source: Source) -> Setup:

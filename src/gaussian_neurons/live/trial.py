@@ -19,40 +19,15 @@ from gaussian_neurons.live.frames import pixels
 from gaussian_neurons.live.removed import RemovedPatterns
 from gaussian_neurons.live.setup import MAX_NEURONS, Setup
 from gaussian_neurons.live.sources import Images, Points, Source
-from gaussian_neurons.sampling import Chunk, Stream
-from gaussian_neurons.sampling.ahead import chunks_ahead
+from gaussian_neurons.sampling.ahead import Feed
 
 Array = NDArray[Any]
 
-ENDLESS = 1 << 62
 STRONGEST = 6  # samples that are shown for an inspected neuron
 MIN_SAMPLES = 10  # for each neuron: with fewer, none counts as learned
+ENOUGH = 2000  # points that decide which neurons learned from noise alone
 NEWEST = {"image": 24, "plane": 200}  # samples in a frame
 MAX_COVARIANCES = 1 << 19  # numbers in the covariances of all neurons, so that frames are not slow
-PARAMETERS = ("inhibition", "learning_rate", "width_learning_rate")  # that the model reads at every call
-
-
-class Feed:
-    """A stream in portions of any size, drawn ahead in a second thread."""
-
-    def __init__(self, stream: Stream, first: int) -> None:
-        self._chunks = chunks_ahead(stream, first, None, ENDLESS, first)
-        self._rest: Chunk | None = None
-
-    def next(self) -> Chunk:
-        """The samples that are drawn, at least one. They are not taken."""
-        if self._rest is None or not self._rest.taken:
-            self._rest = next(self._chunks)
-        return self._rest
-
-    def take(self, most: int) -> Chunk:
-        """The next samples, at least one and at most `most`."""
-        taken, self._rest = self.next().cut(most)
-        return taken
-
-    def close(self) -> None:
-        """Stop the thread."""
-        self._chunks.close()
 
 
 class Trial:
@@ -221,12 +196,16 @@ class Trial:
     def unpaint(self) -> None:
         """Remove all added points. Neurons that the other points do not hold have learned nothing."""
         self._change_points(Points.without_added)
-        winner = self.model.transform(self._require_plane().points).argmax(axis=1)
-        share = np.bincount(winner, minlength=len(self.ids)) / len(winner)
-        for k in np.flatnonzero(self.model.learned_ & (share < SHARE)).tolist():
+        for k in np.flatnonzero(self.model.learned_ & ~self._held_by(self._require_plane().points)).tolist():
             beside = np.nextafter(self.model.centers_[k], np.inf).tolist()  # a neuron that is moved is new
             self.model.move_neurons([k], centers=[beside])
             self.journal.record(self.seen, script.move_line(k, beside))
+
+    def _held_by(self, points: Array) -> NDArray[np.bool_]:
+        """Which neurons win enough of some points, (K,)."""
+        winner = self.model.transform(points).argmax(axis=1)
+        held: NDArray[np.bool_] = np.bincount(winner, minlength=len(self.ids)) >= SHARE * len(winner)
+        return held
 
     def _change_points(self, change: Callable[[Points], Points]) -> None:
         before = self._require_plane()
@@ -249,11 +228,6 @@ class Trial:
                 f"{MAX_COVARIANCES:,} numbers are possible. Use fewer neurons, a smaller patch size, or diag."
             )
 
-    def _restart_feed(self) -> None:
-        """Draw samples with the current settings, from the same sample number."""
-        self._stream = self.source.stream(self.setup)
-        self.close()
-
     def _change_count(self, before: Setup) -> None:
         more = self.setup.n_neurons - len(self.ids)
         if more > 0:
@@ -270,20 +244,20 @@ class Trial:
         moved = f"move_neurons(range({len(self.ids)}), width={width!r})"
         self.journal.record(self.seen, f"model.set_params(width={width!r}).{moved}")
 
-    def _change_rule(self, before: Setup) -> None:
-        changed = {
-            name: getattr(self.setup, name)
-            for name in PARAMETERS
-            if getattr(self.setup, name) != getattr(before, name)
-        }
+    def _change_rate_of_widths(self, before: Setup) -> None:
         if (before.width_learning_rate > 0) != (self.setup.width_learning_rate > 0):
             self._change_samples(before)  # samples with widths, or without
-        self.model.set_params(**changed)
-        parameters = ", ".join(f"{name}={value!r}" for name, value in changed.items())
-        self.journal.record(self.seen, f"model.set_params({parameters})")
+        self._change_parameter("width_learning_rate")
+
+    def _change_parameter(self, name: str) -> None:
+        value = getattr(self.setup, name)
+        self.model.set_params(**{name: value})
+        self.journal.record(self.seen, f"model.set_params({name}={value!r})")
 
     def _change_samples(self, before: Setup) -> None:
-        self._restart_feed()
+        """Draw samples with the current settings, from the same sample number."""
+        self._stream = self.source.stream(self.setup)
+        self.close()
         self.journal.record(self.seen, script.stream_line(self.setup, self.source, self.sample))
 
     def with_added(self, source: Source) -> Source:
@@ -291,16 +265,20 @@ class Trial:
         own = self.source
         if not isinstance(source, Points) or not isinstance(own, Points) or not own.added:
             return source
-        return replace(source.with_points(own.points[-own.added :]), added_code=own.added_code)
+        added = source.with_points(own.points[-own.added :])
+        return replace(added, added_code=own.added_code, noise=own.noise)
 
     # ---- state ------------------------------------------------------------------------------------
 
     @property
     def learned(self) -> NDArray[np.bool_]:
-        """Which neurons have learned, (K,): none before there are enough samples to decide."""
+        """Which neurons have learned, (K,): none with few samples, none from dropped noise alone."""
         if self.shares:
             return self.model.neuron_clusters_ >= 0
         learned = self.model.learned_
+        if isinstance(self.source, Points) and self.source.noise:
+            kept = self.source.without_noise
+            learned = learned & self._held_by(kept[:: -(-len(kept) // ENOUGH)])
         return learned if self.seen >= MIN_SAMPLES * len(learned) else np.zeros_like(learned)
 
     def relearned(self) -> list[tuple[int, int, Array]]:
@@ -417,9 +395,9 @@ def _finite(values: Array) -> Array:
 CHANGES: dict[str, Callable[[Trial, Setup], None]] = {
     "K": Trial._change_count,
     "sigma": Trial._change_width,
-    "lambda": Trial._change_rule,
-    "eta": Trial._change_rule,
-    "eta_sigma": Trial._change_rule,
+    "lambda": lambda trial, _: trial._change_parameter("inhibition"),
+    "eta": lambda trial, _: trial._change_parameter("learning_rate"),
+    "eta_sigma": Trial._change_rate_of_widths,
     "noise": Trial._change_samples,
     "sample_width": Trial._change_samples,
     "classes": Trial._change_samples,

@@ -8,6 +8,7 @@ from gaussian_neurons.sampling.stream import Chunk, Stream
 
 NUMBERS_AT_ONCE = 1 << 19  # in one chunk: 2 MiB of float32
 MOST_ROWS = 1 << 14  # in one chunk
+ENDLESS = 1 << 62
 
 
 def rows_at_once(n_features: int | None) -> int:
@@ -53,6 +54,29 @@ def chunks_ahead(
                 return
     finally:
         prefetcher.stop()
+
+
+class Feed:
+    """A stream without end in portions of any size, drawn ahead."""
+
+    def __init__(self, stream: Stream, first: int) -> None:
+        self._chunks = chunks_ahead(stream, first, None, ENDLESS, first)
+        self._rest: Chunk | None = None
+
+    def next(self) -> Chunk:
+        """The rows that are drawn, at least one. They are not taken."""
+        if self._rest is None or not self._rest.taken:
+            self._rest = next(self._chunks)
+        return self._rest
+
+    def take(self, most: int) -> Chunk:
+        """The next rows, at least one and at most `most`."""
+        taken, self._rest = self.next().cut(most)
+        return taken
+
+    def close(self) -> None:
+        """Stop the thread."""
+        self._chunks.close()
 
 
 class _Prefetcher:

@@ -7,15 +7,13 @@ import { Slots } from "./slots.js";
 import { isPushedOut, stateOf } from "./states.js";
 
 const LABELS_EVERY = 1000; // ms; a screen reader cannot follow faster changes
-const REMOVAL_TIMEOUT = 1500; // ms after which a filter that the server kept is shown again
 
 export class Filters {
-  /** onInspect(id): pointed at or focused; onRemove(id): clicked or deleted, which should call hide(id). */
+  /** onInspect(id): pointed at or focused; onRemove(id): clicked or deleted. */
   constructor(grid, container, { onInspect, onRemove }) {
     Object.assign(this, { grid, container, onInspect, onRemove });
     this.cells = new Map(); // id -> cell
     this.slots = new Slots();
-    this.hidden = new Map(); // id that was removed here -> timer; the server may not have confirmed it
     this.columns = 1;
     this.patch = [1, 1, 1];
     this.labelledAt = 0;
@@ -63,35 +61,9 @@ export class Filters {
     // A held key must remove one filter only.
     if (event.repeat && (removes || event.key === "Enter")) return event.preventDefault();
     if (removes) this.onRemove(id);
-    else if (event.key in targets) this.cells.get(this.next(...targets[event.key]))?.button.focus();
+    else if (event.key in targets) this.cells.get(this.slots.from(...targets[event.key]))?.button.focus();
     else return;
     event.preventDefault();
-  }
-
-  /** The next visible filter from a slot. */
-  next(at, step) {
-    return this.slots.from(at, step, (id) => this.hidden.has(id));
-  }
-
-  /** Hides a filter at once, before the server confirms its removal. */
-  hide(id) {
-    if (!this.cells.has(id) || this.hidden.has(id) || this.visibleCount() === 1) return;
-    this.hidden.set(id, setTimeout(() => this.unhide([id]), REMOVAL_TIMEOUT));
-    this.place();
-  }
-
-  /** Shows hidden filters again, because the server kept their neurons. */
-  unhide(ids = this.hidden.keys()) {
-    this.forget(ids);
-    this.place();
-  }
-
-  /** Stops waiting for the removal of these filters. */
-  forget(ids) {
-    for (const id of ids) {
-      clearTimeout(this.hidden.get(id));
-      this.hidden.delete(id);
-    }
   }
 
   /** The slot of a neuron, also of a removed one: {x, y, radius} in pixels, or null. */
@@ -100,10 +72,6 @@ export class Filters {
     if (!box) return null;
     const side = box.width / 2;
     return { x: box.left + side, y: box.bottom - side, radius: side * Math.SQRT2 + 4 };
-  }
-
-  visibleCount() {
-    return this.cells.size - this.hidden.size;
   }
 
   /** Highlights the inspected filter. */
@@ -127,7 +95,6 @@ export class Filters {
     if (trial !== this.trial) {
       this.slots.restart(K);
       this.slots.shrinkTo(null);
-      this.forget(this.hidden.keys());
     } else if (K !== this.K) {
       this.slots.shrinkTo(K < this.K ? K : null);
     }
@@ -179,9 +146,7 @@ export class Filters {
     const fresh = this.cells.size > 0;
     if (!this.slots.take(ids)) return false;
     const staying = new Set(ids);
-    const gone = [...this.cells.keys()].filter((id) => !staying.has(id));
-    this.forget(gone);
-    for (const id of gone) this.cells.delete(id);
+    for (const id of this.cells.keys()) if (!staying.has(id)) this.cells.delete(id);
     for (const id of ids) if (!this.cells.has(id)) this.cells.set(id, this.newCell(id, fresh));
     this.place();
     this.fit();
@@ -194,7 +159,7 @@ export class Filters {
     const at = focused ? [...this.grid.children].indexOf(focused) : -1;
     const byKeyboard = focused?.matches(":focus-visible");
     const wanted = this.slots.ids.map((id, k) => {
-      if (id !== null && !this.hidden.has(id)) return this.cells.get(id).button;
+      if (id !== null) return this.cells.get(id).button;
       const present = this.grid.children[k];
       return present?.classList.contains("empty-slot") ? present : emptySlot();
     });
@@ -207,7 +172,7 @@ export class Filters {
       else this.grid.insertBefore(element, present ?? null);
     });
     while (this.grid.children.length > wanted.length) this.grid.lastChild.remove();
-    const near = at < 0 ? this.next(-1, 1) : (this.next(at - 1, 1) ?? this.next(at, -1));
+    const near = at < 0 ? this.slots.from(-1, 1) : (this.slots.from(at - 1, 1) ?? this.slots.from(at, -1));
     if (!this.cells.get(this.current)?.button.isConnected) this.makeCurrent(near);
     // After a removal with the keyboard, the neighbour gets the focus.
     if (!byKeyboard || document.activeElement === focused) return;

@@ -20,7 +20,7 @@ export class Gallery {
 
   setWelcome({ datasets, presets }) {
     const pictured = datasets.filter(({ name }) => name !== "file").length;
-    const data = datasets.map((one, k) => ({ ...one, kind: "data", at: one.name === "file" ? -1 : k, text: one.why ?? one.label, message: { do: "start", setup: { data: one.name } } }));
+    const data = datasets.map((one, k) => ({ ...one, kind: "data", at: one.name === "file" ? -1 : k, text: `${one.label}. ${capital(one.text)}`, message: { do: "start", setup: { data: one.name } } }));
     const figures = presets.map((one, k) => ({ ...one, kind: "preset", at: pictured + k, available: true, text: `${one.label}. ${capital(one.title)}. ${one.hint}`, message: { do: "preset", name: one.name } }));
     this.known = [...data, ...figures];
     find("#datasets").replaceChildren(...data.map((one) => this.button(one)));

@@ -7,31 +7,11 @@ function isTyping(target) {
   return target.isContentEditable || target.matches("select, textarea, input:not([type=range])");
 }
 
-let byKey = false; // whether the focus was moved with the keyboard
-
-/** Keeps `byKey` up to date. (:focus-visible also matches a clicked button once a key is pressed.) */
-function followFocus() {
-  let lastByKey = false;
-  let last = null;
-  const note = (isKey) => (lastByKey = isKey);
-  document.addEventListener("keydown", () => note(true), true);
-  document.addEventListener("pointerdown", () => (byKey = note(false)), true);
-  document.addEventListener(
-    "focusin",
-    ({ target }) => {
-      if (target !== last) byKey = lastByKey; // the same element: the window lost the focus and got it back
-      last = target;
-    },
-    true,
-  );
-}
-
-/**
- * Whether space presses the focused element: a button that was reached with the keyboard. After a click, space
- * pauses. On filters it always pauses, because pressing a filter removes it.
- */
-function isPressed(target) {
-  return byKey && target.matches("button:not(.filter), summary");
+/** A click on a button leaves the focus where no key presses it: after a click, space pauses the run. */
+function clicksWithoutFocus(event) {
+  if (!event.target.closest?.("button, summary")) return;
+  event.preventDefault();
+  document.activeElement?.blur();
 }
 
 /** Ctrl+Z undoes the last action of the run. In a text field with unsent text, the browser undoes typing. */
@@ -45,7 +25,7 @@ function undoAction({ key, ctrlKey, metaKey, altKey, shiftKey, target }) {
 
 /** actions: {pause, step, again, newSeed, add, help, present, undo, redo}, functions without arguments. */
 export function listenForKeys(actions) {
-  followFocus();
+  document.addEventListener("mousedown", clicksWithoutFocus);
   let spacePauses = false;
   document.addEventListener("keydown", (event) => {
     const { target, key } = event;
@@ -56,7 +36,8 @@ export function listenForKeys(actions) {
     }
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
     if (!(target instanceof Element) || isTyping(target) || document.querySelector("dialog[open]")) return;
-    if (key === " " && !event.repeat) spacePauses = !isPressed(target);
+    // Space presses a button that was reached with the keyboard. On filters it pauses: pressing removes them.
+    if (key === " " && !event.repeat) spacePauses = !target.matches("button:not(.filter), summary");
     if (key === " " && !spacePauses) return;
     const action = actions[BY_KEY[key.length === 1 ? key.toLowerCase() : key]];
     if (!action) return;

@@ -17,7 +17,7 @@ export function bestGrid(container, count, patch) {
   const width = container.clientWidth - 2 * EDGE;
   const height = FIXED_HEIGHT.matches
     ? container.clientHeight - 2 * EDGE
-    : window.innerHeight * (window.innerHeight > 480 ? 0.58 : 0.62);
+    : window.innerHeight * (window.innerHeight > 480 ? 0.55 : 0.62);
   let best = { columns: 1, side: 0, score: 0, small };
   for (let columns = 1; columns <= count; columns++) {
     const rows = Math.ceil(count / columns);

@@ -49,9 +49,7 @@ const inspect = (id) => {
 };
 
 const remove = (neuron) => {
-  if (filters.hidden.has(neuron) || !sendAbout({ do: "remove", neuron })) return;
-  if (inspector.id === neuron) inspect(null);
-  if (page.scene.mode === "image") filters.hide(neuron);
+  if (sendAbout({ do: "remove", neuron }) && inspector.id === neuron) inspect(null);
 };
 
 const controls = new Controls({ send, onProblem: (text) => toasts.show(text, "error") });
@@ -78,7 +76,7 @@ const plane = new Plane(find("#plane"), {
 
 const isPlane = () => page.scene?.mode === "plane";
 const story = new Story(find("#story"), {
-  from: ({ old, place }) => (isPlane() ? plane.pixelOf(place) : filters.slotOf(old)),
+  from: ({ old, new: id, place }) => (isPlane() ? plane.pixelOf(plane.neurons.placeAtRemoval(old, id) ?? place) : filters.slotOf(old)),
   to: ({ new: id }) => (isPlane() ? plane.pixelOfNeuron(id) : filters.slotOf(id)),
 });
 const tour = new Tour(find("#tour"), { send: (message) => send(message), showSteps: (parts) => plane.showSteps(parts) });
@@ -147,11 +145,9 @@ const onText = {
     tour.show(page.frame, "relearned");
     story.tell(message);
   },
-  notice({ level, text }) {
-    toasts.show(text, level);
-    if (level !== "error") return;
+  notice({ text }) {
+    toasts.show(text, "error");
     controls.restore();
-    filters.unhide();
   },
   failed({ error }) {
     // The last frame, marked as failed until another arrives.

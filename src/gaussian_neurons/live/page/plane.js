@@ -170,7 +170,7 @@ export class Plane {
     const x = this.showsX() && samples.current;
     const star = surface.lowestPlace();
     const shown = (part) => next && this.steps.includes(part);
-    this.updateLegend({ x, star, painted: this.hasPainted, joined: neurons.links.length > 0, pull: shown("pull") && next.pull, push: shown("push") && next.push });
+    this.updateLegend({ x, star, painted: this.hasPainted, joined: neurons.links.length > 0, pull: shown("pull") && next.pull, push: shown("push") && next.push, total: shown("total") && next.pull });
     const { hovered } = this.pointer;
     const edges = margins(scales);
     this.arrows = borderArrows(view, neurons, edges);

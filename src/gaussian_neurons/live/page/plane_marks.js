@@ -181,7 +181,7 @@ function drawNeuron(context, view, theme, neurons, i, { colour, strong }) {
   const state = neurons.learned[i];
   context.strokeStyle = context.fillStyle = colour;
   context.lineWidth = (state === 1 ? 2.25 : 1.1) + (strong ? 1 : 0);
-  context.globalAlpha = state || strong ? 1 : 0.75;
+  context.globalAlpha = state || strong ? 1 : neurons.outside[i] ? 0.4 : 0.75;
   if (state === 2) context.setLineDash([5, 4]); // a twin of a learned neuron
   context.beginPath();
   traceEllipse(context, ellipse);

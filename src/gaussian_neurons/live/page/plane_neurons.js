@@ -19,16 +19,18 @@ export class NeuronSet {
     this.targets = new Float64Array(0); // of the last frame
     this.covariances = new Float64Array(0); // see plane_ellipses.js
     this.learned = new Uint8Array(0);
+    this.outside = new Uint8Array(0); // whether the center is outside the domain
     this.clusters = null; // with an automatic width: the number of each neuron's cluster, -1 for none
     this.links = []; // indices of joined neurons, in pairs
     this.index = new Map();
+    this.removals = new Map(); // number of a removed neuron → where each neuron was then
     this.paths.clear();
     this.moving = false;
     this.version++;
   }
 
   /** Takes a frame; `spacing` is the distance between the points of a path. */
-  setFrame({ ids, centers, covariances, learned, clusters = null, links = [] }, spacing, glide) {
+  setFrame({ ids, centers, covariances, learned, outside = [], clusters = null, links = [] }, spacing, glide) {
     const count = ids.length;
     const places = new Float64Array(2 * count);
     const index = new Map();
@@ -40,11 +42,13 @@ export class NeuronSet {
       places[2 * i + 1] = from[2 * at + 1];
       index.set(ids[i], i);
     }
+    for (const id of this.ids) if (!index.has(id)) this.removals.set(id, { index: this.index, targets: this.targets });
     Object.assign(this, { count, places, index, clusters, links });
     this.ids = Int32Array.from(ids);
     this.targets = Float64Array.from(centers);
     this.covariances = Float64Array.from(covariances);
     this.learned = Uint8Array.from(learned);
+    this.outside = Uint8Array.from(outside);
     this.moving = true;
     this.version++;
     this.applyHold();
@@ -53,6 +57,12 @@ export class NeuronSet {
 
   indexOf(id) {
     return this.index.get(id) ?? -1;
+  }
+
+  /** The position of a neuron when another was removed, undefined if it was added later. */
+  placeAtRemoval(removed, id) {
+    const { index, targets } = this.removals.get(removed) ?? {};
+    return index?.has(id) ? targets.subarray(2 * index.get(id), 2 * index.get(id) + 2) : undefined;
   }
 
   hold(id, x, y) {

@@ -48,10 +48,10 @@ export class Slots {
     return this.former.get(id) ?? -1;
   }
 
-  /** The next neuron from slot `at` in steps, without empty slots and those that `skip` excludes; or undefined. */
-  from(at, step, skip = () => false) {
+  /** The next neuron from slot `at` in steps, without empty slots; or undefined. */
+  from(at, step) {
     for (let k = at + step; k >= 0 && k < this.ids.length; k += step) {
-      if (this.ids[k] !== null && !skip(this.ids[k])) return this.ids[k];
+      if (this.ids[k] !== null) return this.ids[k];
     }
     return undefined;
   }

@@ -7,9 +7,11 @@ const LEFT = "gaussian-neurons-tour"; // storage key: the tour was left
 const READING = 62; // ms for a character of text
 const LEAST = 5000; // ms for a step
 const PLANE = { data: "mixture", K: 16, sigma: 0.012, lambda: 0.5, eta: 0.0012, seed: 4, speed: 12 };
-const RESPONSE = "f(x) = exp(−|x − μ|² / σ)";
-const CENTER_STEP =
-  "Equation 1 of the paper: Δμᵢ = η ( fᵢ(x)/σᵢ (x − μᵢ) − λ Σⱼ (fᵢ(μⱼ)/σᵢ + fⱼ(μᵢ)/σⱼ) (μⱼ − μᵢ) )";
+const STAY = 1500; // ms after what a step describes has happened, unless the step says another time
+// name: of the equation in the paper; text: the equation.
+const COST = { name: "Cost F of the paper", text: "F = Σᵢ ( −fᵢ(x) + λ Σⱼ fⱼ(μᵢ) ), i = 1, …, K" };
+const RESPONSE = { name: "Response in the paper", text: "fᵢ(x) = exp(−‖x − μᵢ‖² / σ)" };
+const STEP = { name: "Equation 1 (equal σ)", text: "Δμᵢ = η/σ ( fᵢ(x) (x − μᵢ) − 2λ Σⱼ fᵢ(μⱼ) (μⱼ − μᵢ) )" };
 
 /** The learned neuron whose removal another neuron answers soonest: an unlearned one is nearest to it. */
 function replaceable({ ids, centers, learned }) {
@@ -27,76 +29,85 @@ const set = (name, value) => ({ do: "set", name, value });
 
 /**
  * symbol, equation, text; steps: what the plane shows of the next step; enter(frame): messages to the server;
- * until(frame, event): whether what the text describes has happened; action: text and messages of an extra button.
+ * until(frame, event): whether what the text describes has happened; stay: ms to look at it; most: ms to wait for it;
+ * action: text and messages of an extra button.
  */
 const STEPS = [
   {
     symbol: "K",
-    text: "16 neurons start at random places in a plane with some clusters. The number of clusters is not given.",
+    equation: COST,
+    text: "16 neurons start at random places in a plane with some clusters, whose number is not given.",
     steps: [],
     enter: () => [{ do: "pause" }, { do: "start", setup: PLANE }],
   },
   {
     symbol: "f(x)",
     equation: RESPONSE,
-    text: "A sample x arrives. Each neuron responds: with 1 if x is at its center, with 1/e on its circle, with almost 0 far away.",
+    text: "A sample x arrives, and each neuron responds: with 1 if x is at its center, with 1/e on its circle, with almost 0 far away.",
     steps: ["answer", "numbers"],
   },
   {
     symbol: "Δμ",
-    equation: CENTER_STEP,
-    text: "The neurons that respond are pulled toward x, in proportion to their response. These arrows are the steps that the library computes.",
+    equation: STEP,
+    text: "The neurons that respond are pulled toward x in proportion to their response; the arrows are the steps that the library computes.",
     steps: ["answer", "numbers", "pull"],
   },
   {
     symbol: "λ",
-    equation: CENTER_STEP,
+    equation: STEP,
     text: "At the same time, neurons that are close push each other away, so that no two of them learn the same cluster.",
     steps: ["answer", "pull", "push"],
   },
   {
     symbol: "η",
-    equation: CENTER_STEP,
-    text: "Both together make one small step. Then the next sample arrives. Here are a hundred, slowly.",
+    equation: STEP,
+    text: "Both together make one small step, and then the next sample arrives: here are a hundred, slowly.",
     steps: ["answer", "total"],
     enter: () => [set("speed", 12), { do: "resume" }],
     until: ({ seen }) => seen >= 100,
   },
   {
     symbol: "η",
-    text: "Now faster. Each cluster draws one neuron into its middle. A neuron that has learned is framed.",
+    equation: STEP,
+    text: "Now faster: each cluster draws one neuron into its middle, and a neuron that has learned is framed.",
     steps: [],
     enter: () => [set("speed", 400), { do: "resume" }],
     until: ({ learnedCount, seen }) => learnedCount >= 4 && seen > 2500,
   },
   {
     symbol: "K",
-    text: "The surplus neurons are pushed off the clusters. They leave the domain and are pale. Those that stay are counted: that is the number of clusters.",
+    equation: STEP,
+    text: "The surplus neurons are pushed off the clusters, leave the domain and are dimmed; those that stay are counted as clusters.",
     steps: [],
     enter: () => [set("speed", 2000), { do: "resume" }],
     until: ({ learnedCount, seen }) => learnedCount >= 6 && seen > 12_000,
   },
   {
     symbol: "μ",
-    text: "One learned neuron is removed. Its samples now reach a neuron that waited outside, and it takes the empty place.",
+    equation: STEP,
+    text: "One learned neuron is removed: its samples now pull a neuron that waited beside the clusters, which takes the empty place.",
     steps: [],
     enter(frame) {
       const neuron = replaceable(frame);
       return [set("speed", 700), { do: "resume" }, ...(neuron === null ? [] : [{ do: "remove", neuron }])];
     },
     until: (frame, event) => event === "relearned",
+    stay: 6000,
     most: 25_000,
   },
   {
     symbol: "x",
-    text: "The same rule with patches of handwritten digits. Each tile is the center of a neuron; those that learn a stroke are framed, the surplus turns blue and red.",
+    equation: STEP,
+    text: "The same rule with patches of digits: each tile is the center of a neuron, and neurons that learn a stroke are framed.",
     steps: [],
     enter: () => [{ do: "preset", name: "figure2a" }, set("speed", 20_000), { do: "resume" }],
     until: ({ learnedCount }) => learnedCount >= 2,
+    stay: 4000,
   },
   {
     symbol: "η",
-    text: "It is yours now: remove a tile, change λ or σ, choose other data, undo. At full speed, it learns millions of samples a second.",
+    equation: STEP,
+    text: "It is yours now: remove a tile, change λ or σ, undo, choose other data, or learn millions of samples a second.",
     steps: ["answer", "pull", "push"],
     action: ["Full speed", () => [set("speed", null), { do: "resume" }]],
     last: true,
@@ -152,7 +163,7 @@ export class Tour {
   go(at) {
     if (at >= STEPS.length) return this.leave();
     this.at = at;
-    this.event = null;
+    this.event = this.doneAt = null;
     this.since = performance.now();
     const step = STEPS[at];
     for (const message of step.enter?.(this.frame) ?? []) this.send(message);
@@ -161,8 +172,8 @@ export class Tour {
     parts.symbol.textContent = step.symbol;
     parts.text.textContent = step.text;
     parts.count.textContent = `${at + 1} of ${STEPS.length}`;
-    parts.equation.hidden = !step.equation;
-    parts.equation.textContent = step.equation ?? "";
+    parts.source.textContent = step.equation.name;
+    parts.equation.textContent = step.equation.text;
     parts.action.hidden = !step.action;
     parts.action.textContent = step.action?.[0] ?? "";
     parts.next.textContent = step.last ? "Done" : "Next";
@@ -179,10 +190,11 @@ export class Tour {
   /** Goes on by itself when the text is read and what it describes has happened, unless motion is reduced. */
   advance() {
     if (!this.active || reducedMotion() || STEPS[this.at].last) return;
-    const { until, most = Infinity } = STEPS[this.at];
-    const elapsed = performance.now() - this.since;
-    if (elapsed < this.reading) return;
-    if (!until || (this.frame && until(this.frame, this.event)) || elapsed > most) this.go(this.at + 1);
+    const { until, stay = STAY, most = Infinity } = STEPS[this.at];
+    const now = performance.now();
+    if (!until || (this.frame && until(this.frame, this.event))) this.doneAt ??= now - (until ? 0 : stay);
+    const isSeen = this.doneAt !== null && now - this.doneAt >= stay;
+    if (now - this.since >= this.reading && (isSeen || now - this.since > most)) this.go(this.at + 1);
   }
 
   /** Takes every frame, and the name of an event. */
