@@ -100,13 +100,13 @@ def test_a_run_with_a_function_resumes(tmp_path):
     assert same(model, model_of(backend=own).partial_fit(X[:1300]))
 
 
-@pytest.mark.parametrize("backend", ["cuda", "", None, 3, ["native"]])
+@pytest.mark.parametrize("backend", ["gpu", "", None, 3, ["native"]])
 def test_unknown_backends_are_refused_with_the_known_ones(backend):
     model = model_of().partial_fit(X[:100])
     before = model._state
     model.set_params(backend=backend)
     for learn in (model.partial_fit, model.fit, model.learn, model_of(backend=backend).partial_fit):
-        with pytest.raises(ValueError, match="backend must be one of 'auto', 'native', 'reference' or a"):
+        with pytest.raises(ValueError, match="must be one of 'auto', 'native', 'cuda', 'reference' or a"):
             learn(X[:10])
     assert model._state is before
 
@@ -179,6 +179,6 @@ def test_a_float32_model_cannot_change_to_a_backend_without_float32():
     X = np.random.default_rng(0).random((50, 2)).astype(np.float32)
     model = GaussianNeurons(4, width=1.0, domain=(0, 1), random_state=0).partial_fit(X)
     before = model._state
-    with pytest.raises(ValueError, match="learned in float32, which only the compiled core can do"):
+    with pytest.raises(ValueError, match="learned in float32, which only 'native' and 'cuda' can do"):
         model.set_params(backend="reference").partial_fit(X)
     assert model._state is before
