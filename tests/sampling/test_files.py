@@ -1,5 +1,6 @@
 """Files as streams: all formats give the same rows; invalid lines are reported; memory is constant."""
 
+import _thread
 import bz2
 import copy
 import gzip
@@ -9,6 +10,7 @@ import os
 import pickle
 import subprocess
 import sys
+import threading
 import tracemalloc
 import warnings
 from contextlib import suppress
@@ -656,3 +658,19 @@ def test_a_point_among_decimal_commas_is_not_guessed(tmp_path):
     with pytest.raises(ValueError, match=r"column 'a' holds '1,5', not a number. Write decimal commas as"):
         rows_from_file(tmp_path / "b.csv").read(9)
     assert rows_from_file(tmp_path / "b.csv", columns=["a"]).read(9).tolist() == [[1.5]]
+
+
+def test_a_signal_that_arrives_just_before_a_pipe_is_read_is_handled():
+    """`interrupt_main` leaves a signal as one that came too late to end the system's read."""
+    read_end, write_end = os.pipe()
+    with os.fdopen(read_end, "rb") as file, os.fdopen(write_end, "wb", buffering=0) as pipe:
+        pipe.write(b"1,2\n3,4\n")
+        stream = rows_from_pipe(file)
+        assert len(stream.read(2)) == 2
+        threading.Timer(0.2, _thread.interrupt_main).start()
+        too_late = threading.Timer(30.0, pipe.write, [b"5,6\n"])
+        too_late.start()
+        with pytest.raises(KeyboardInterrupt):
+            stream.draw(2, 1)
+        assert too_late.is_alive()
+        too_late.cancel()

@@ -1,7 +1,9 @@
 """CSV or JSON lines from a pipe as a stream of rows, read once, as they arrive."""
 
 import importlib.util
+import io
 import itertools
+import select
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
@@ -12,6 +14,9 @@ import numpy as np
 from gaussian_neurons.sampling.files import TextRows
 
 KINDS = ("csv", "jsonl")
+PATIENCE = 200  # milliseconds between two looks for signals
+AT_FIRST = 1 << 20  # bytes: more than a file object keeps, so that what it keeps is read first
+LONGEST_MAGIC = 6
 BINARY_FORMATS = {
     b"\x1f\x8b": "is compressed with gzip: decompress it first, zcat FILE |",
     b"BZh": "is compressed with bzip2: decompress it first, bzcat FILE |",
@@ -57,7 +62,9 @@ def rows_from_pipe(
         raise ModuleNotFoundError(
             "reading CSV and JSON lines needs pyarrow: pip install 'gaussian-neurons[files]'"
         )
-    begin = file.read(6)  # blocks until 6 bytes or the end arrive
+    begin = b""
+    while len(begin) < LONGEST_MAGIC and (more := _available(file, AT_FIRST)):
+        begin += more
     if not begin:
         raise ValueError(f"no data came from {name}.")
     for magic, problem in BINARY_FORMATS.items():
@@ -65,6 +72,21 @@ def rows_from_pipe(
             raise ValueError(f"the data from {name} {problem}.")
     kind = format or ("jsonl" if begin.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[") else "csv")
     return PipedRows(_Pushback(begin, file), kind, columns, dtype, header, name, keep_lines)
+
+
+def _available(file: BinaryIO, most: int) -> bytes:
+    """The bytes that are available, at least one; none at the end.
+
+    Python handles a signal that arrives just before it begins to read only when it has read something. So it
+    begins when there is something, and looks for signals until then.
+    """
+    if isinstance(file, io.BufferedReader) and isinstance(file.raw, io.FileIO) and hasattr(select, "poll"):
+        poll = select.poll()
+        poll.register(file, select.POLLIN)
+        while not poll.poll(PATIENCE):
+            pass
+    found: bytes = file.read1(most)  # type: ignore[attr-defined]
+    return found
 
 
 class _Pushback:
@@ -76,7 +98,7 @@ class _Pushback:
     def read(self, most: int) -> bytes:
         """The bytes that are available, at least one; none at the end."""
         begin, self._begin = self._begin, b""
-        return begin or self._file.read1(most)  # type: ignore[attr-defined]
+        return begin or _available(self._file, most)
 
 
 class PipedRows(TextRows):
