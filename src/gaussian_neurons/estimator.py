@@ -24,7 +24,7 @@ from gaussian_neurons.clustering.mixture import mean_log_density, mixture_of
 from gaussian_neurons.clustering.numbering import Event
 from gaussian_neurons.clustering.tree import Tree, tree_of
 from gaussian_neurons.learning import responses
-from gaussian_neurons.learning.backends import is_compiled, name_of, require
+from gaussian_neurons.learning.backends import has_float32, name_of, require
 from gaussian_neurons.model import learner, model_file, run
 from gaussian_neurons.model.advice import AdviceWarning, advice
 from gaussian_neurons.model.columns import require_columns
@@ -916,7 +916,7 @@ class GaussianNeurons(
         # A generator of the caller advances once the state is assigned: a failed call does not change it.
         seed = copy.deepcopy(check_random_state(self.random_state)).randint(SEEDS)
         require(self.backend)
-        single = x.dtype == np.float32 and is_compiled(self.backend)
+        single = x.dtype == np.float32 and has_float32(self.backend)
         dtype = np.float32 if single else np.float64
         each = shape_of(self._settings(x.shape[1]).covariance_type, x.shape[1])
         return State(Recent.empty(x.shape[1], dtype, each=each), int(seed), names)

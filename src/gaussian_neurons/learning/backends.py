@@ -151,8 +151,8 @@ def _chosen(backend: str | Learn, layers: Sequence[Neurons], learns_widths: bool
     return "cuda" if large else "native"
 
 
-def is_compiled(backend: Any) -> bool:
-    """Whether a backend has float32: the compiled core and the GPU."""
+def has_float32(backend: Any) -> bool:
+    """Whether a backend learns in float32: the compiled core and the GPU do."""
     return isinstance(backend, str) and resolved(backend)[0] in EACH
 
 

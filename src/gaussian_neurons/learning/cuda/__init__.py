@@ -24,7 +24,7 @@ Array = NDArray[Any]
 _gathering: Gathering[Task, tuple[Array, Array]] | None = None
 
 SWITCH_INTERVAL = 2e-4  # seconds
-LEAST_WORK = 4_000_000  # K^2 D of a layer that "auto" learns on a GPU: see docs/scaling.md
+LEAST_WORK = 4_000_000  # K^2 D of a layer that "auto" learns on a GPU: see docs/gpu.md
 
 
 def is_faster(centers: Array, widths: Array) -> bool:

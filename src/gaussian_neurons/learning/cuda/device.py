@@ -43,9 +43,7 @@ def available() -> bool:
 def module(name: str, **constants: Any) -> Any:
     """A compiled source file of this folder with the given constants."""
     source = resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
-    options = [
-        f"-D{name}={int(value) if isinstance(value, bool) else value}" for name, value in constants.items()
-    ]
+    options = [f"-D{constant}={value}" for constant, value in constants.items()]
     return cupy().RawModule(code=source, options=("-std=c++17", *options))
 
 

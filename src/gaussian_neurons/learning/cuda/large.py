@@ -56,7 +56,7 @@ class _Layer:
         norms, pulls = zeros(padded), zeros(padded)
         self.centers, self.widths = cupy.asarray(task.centers), cupy.asarray(task.widths)
         constants = {"REAL": device.real(parts.dtype), "K": padded, "NEURONS": neurons, "D": dimensions}
-        module = device.module("large.cu", **constants, PITCH=pitch, SPLIT=split)
+        module = device.module("large.cu", **constants, PITCH=pitch, SPLIT=int(split))
         self._step, weigh = module.get_function("step"), module.get_function("weigh")
         self._arrays = (parts, pushed, norms, pulls, self.widths)
         tiles, threads = (padded // TILE,) * 2, (TILE, TILE_ROWS)

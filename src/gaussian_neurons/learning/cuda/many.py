@@ -73,8 +73,8 @@ def _kernel(kind: tuple[int, int, str, bool, bool]) -> tuple[Any, int, int, int]
         REAL=device.real(np.dtype(dtype)),
         K=neurons,
         D=dimensions,
-        EQUAL=equal,
-        LEARNS_WIDTHS=learns_widths,
+        EQUAL=int(equal),
+        LEARNS_WIDTHS=int(learns_widths),
     )
     found = cupy.empty(3, np.int32)
     module.get_function("sizes")((1,), (1,), (found,))
