@@ -46,7 +46,14 @@ class Diagnosis:
         return [(int(i), int(self.twin_of[i])) for i in np.flatnonzero(self.twin_of >= 0)]
 
 
-def diagnose(neurons: Neurons, recent: Array, low: Array, high: Array, shared: bool = False) -> Diagnosis:
+def diagnose(
+    neurons: Neurons,
+    recent: Array,
+    low: Array,
+    high: Array,
+    shared: bool = False,
+    won: "Won | None" = None,
+) -> Diagnosis:
     """Tell which neurons learned, from the neurons and the most recent samples.
 
     Parameters
@@ -55,6 +62,7 @@ def diagnose(neurons: Neurons, recent: Array, low: Array, high: Array, shared: b
     recent : (n, D), recent samples
     low, high : (D,), the corners of the input domain; they are reported, and decide nothing
     shared : whether neurons share samples; the largest share then wins
+    won : what `Won.of` gives for the same neurons and samples, if it is known
 
     Examples
     --------
@@ -64,7 +72,7 @@ def diagnose(neurons: Neurons, recent: Array, low: Array, high: Array, shared: b
     >>> diagnose(neurons, np.array([[-0.1], [0.1]]), np.zeros(1), np.ones(1)).learned
     array([ True, False])
     """
-    won = _won(neurons, recent, shared)
+    won = Won.of(neurons, recent, shared) if won is None else won
     often = neurons.won >= np.maximum(MANY, _least_share(neurons) * neurons.looked)
     remembered = often & _is_where_it_was_held(neurons)
     grown_up = (neurons.born == 0) | (neurons.seen - neurons.born >= GROWN_UP)
@@ -81,9 +89,9 @@ def diagnose(neurons: Neurons, recent: Array, low: Array, high: Array, shared: b
     )
 
 
-def remember(neurons: Neurons, recent: Array) -> Neurons:
+def remember(neurons: Neurons, recent: Array, won: "Won | None" = None) -> Neurons:
     """The neurons after a review: where samples hold them, and how many they won since they came there."""
-    won = _won(neurons, recent)
+    won = Won.of(neurons, recent) if won is None else won
     holds = (won.twin_of < 0) & won.hold(least_share(neurons, len(recent)))
     stayed = _is_where_it_was_held(neurons)
     wins = np.rint(won.share * len(recent)).astype(np.int64)
@@ -157,32 +165,30 @@ def find_twins(neurons: Neurons) -> Indices:
 
 
 @dataclass(frozen=True)
-class _Won:
-    """Which neurons win the samples; twins have the numbers of the first neuron at their place."""
+class Won:
+    """Which neurons win recent samples; twins have the numbers of the first neuron at their place."""
 
     twin_of: Indices  # (K,)
     share: Array  # (K,)
     mean_response: Array  # (K,)
-    log_response: Array  # (n,) of each winner
+
+    @classmethod
+    def of(cls, neurons: Neurons, recent: Array, shared: bool = False) -> "Won":
+        """From the centers and widths of neurons, and recent samples."""
+        twin_of = find_twins(neurons)
+        share, mean_response = np.zeros(len(neurons)), np.zeros(len(neurons))
+        single = np.flatnonzero(twin_of < 0)
+        if len(recent):
+            winner, found = strongest(recent, neurons.centers[single], neurons.widths[single], shared)
+            wins = np.bincount(winner, minlength=len(single))
+            total = np.bincount(winner, np.exp(found.astype(np.float64)), minlength=len(single))
+            share[single] = wins / len(recent)
+            mean_response[single] = total / np.maximum(wins, 1)
+        twins = np.flatnonzero(twin_of >= 0)
+        share[twins], mean_response[twins] = share[twin_of[twins]], mean_response[twin_of[twins]]
+        return cls(twin_of, share, mean_response)
 
     def hold(self, enough: float) -> NDArray[np.bool_]:
         """Whether samples hold each neuron: it wins enough of them, with a response that is not small."""
         held: NDArray[np.bool_] = (self.mean_response >= MEAN_RESPONSE) & (self.share >= enough)
         return held
-
-
-def _won(neurons: Neurons, recent: Array, shared: bool = False) -> _Won:
-    twin_of = find_twins(neurons)
-    share, mean_response = np.zeros(len(neurons)), np.zeros(len(neurons))
-    log_response = np.zeros(len(recent))
-    single = np.flatnonzero(twin_of < 0)
-    if len(recent):
-        winner, found = strongest(recent, neurons.centers[single], neurons.widths[single], shared)
-        log_response = found.astype(np.float64)
-        wins = np.bincount(winner, minlength=len(single))
-        total = np.bincount(winner, np.exp(log_response), minlength=len(single))
-        share[single] = wins / len(recent)
-        mean_response[single] = total / np.maximum(wins, 1)
-    twins = np.flatnonzero(twin_of >= 0)
-    share[twins], mean_response[twins] = share[twin_of[twins]], mean_response[twin_of[twins]]
-    return _Won(twin_of, share, mean_response, log_response)

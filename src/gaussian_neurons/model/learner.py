@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from gaussian_neurons.base.bad_rows import BadRow, require_finite
 from gaussian_neurons.base.covariances import as_type
 from gaussian_neurons.base.interrupts import deferred_interrupts
-from gaussian_neurons.clustering.diagnosis import remember
+from gaussian_neurons.clustering.diagnosis import Won, remember
 from gaussian_neurons.clustering.numbering import RESTING, Clusters
 from gaussian_neurons.clustering.resting import with_rest
 from gaussian_neurons.clustering.tree import (
@@ -297,9 +297,11 @@ def _reviewed(network: Network, recent: Recent, settings: Settings) -> Network:
     with deferred_interrupts(points=True):
         if network.shared:
             return _reviewed_shares(network, recent, settings)
-        remembered = network.layer._replace(neurons=remember(network.neurons, recent.samples))
+        won = Won.of(network.neurons, recent.samples)
+        remembered = network.layer._replace(neurons=remember(network.neurons, recent.samples, won))
         network = replace(network, layer=remembered).with_look(recent)
         look = network.look
+        vars(look)["won"] = won  # the cached value: the same neurons and samples
         share = look.diagnosis.share
         reported = look.clusters.reported(look.found_then, network.neurons, share, recent.samples)
         return replace(network, clusters=reported)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import chi2
 
-from gaussian_neurons.clustering.diagnosis import Diagnosis, diagnose
+from gaussian_neurons.clustering.diagnosis import Diagnosis, Won, diagnose
 from gaussian_neurons.clustering.numbering import Clusters, Found
 from gaussian_neurons.learning.neurons import Neurons
 from gaussian_neurons.learning.reference_shares import shares_of
@@ -138,9 +138,15 @@ class Look:
         return dict(vars(self))  # a copy: another thread may add a cached value meanwhile
 
     @cached_property
+    def won(self) -> Won:
+        """Which neurons win the recent samples."""
+        return Won.of(self.neurons, self.recent.samples, self.shared)
+
+    @cached_property
     def diagnosis(self) -> Diagnosis:
         """Which neurons learned, and the facts behind that."""
-        facts = diagnose(self.neurons, self.recent.samples, self.low, self.high, self.shared)
+        samples = self.recent.samples
+        facts = diagnose(self.neurons, samples, self.low, self.high, self.shared, self.won)
         if not self.shared:
             return facts
         nothing = np.zeros(len(self.neurons), bool)
