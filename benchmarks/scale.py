@@ -190,20 +190,20 @@ def print_threads(cores: int) -> None:
 
     seconds(1, 1)
     strong, weak = max(48, 6 * cores), 6
-    taken: dict[tuple[int, int], list[float]] = {}
-    for _ in range(TURNS):
-        for threads in thread_counts(cores):
-            for layers in (strong, weak * threads):
-                taken.setdefault((layers, threads), []).append(seconds(layers, threads))
-    base = np.array(taken[strong, 1]), np.array(taken[weak, 1])
+    turns: list[dict[int, tuple[float, float]]] = [
+        {
+            threads: (seconds(strong, threads), seconds(weak * threads, threads))
+            for threads in thread_counts(cores)
+        }
+        for _ in range(TURNS)
+    ]
+    taken = {threads: np.array([turn[threads] for turn in turns]).T for threads in turns[0]}
     names = f"{strong} layers, s", f"{weak} a thread, s"
     print(f"{'threads':>8} {names[0]:>14} {'speedup':>8} {names[1]:>14} {'efficiency':>11}")
-    for threads in thread_counts(cores):
-        one, other = np.array(taken[strong, threads]), np.array(taken[weak * threads, threads])
-        print(
-            f"{threads:8} {np.median(one):14.3f} {np.median(base[0] / one):8.2f} {np.median(other):14.3f} "
-            f"{np.median(base[1] / other):11.2f}"
-        )
+    for threads, (one, other) in taken.items():
+        speedup, efficiency = np.median(taken[1][0] / one), np.median(taken[1][1] / other)
+        one, other = np.median(one), np.median(other)
+        print(f"{threads:8} {one:14.3f} {speedup:8.2f} {other:14.3f} {efficiency:11.2f}")
 
 
 # ---- lists of neighbours ----------------------------------------------------------------------------
