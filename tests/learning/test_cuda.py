@@ -30,7 +30,7 @@ def task_of(K, D, dtype, equal=True, learns_widths=False, every=1, n=150, shift=
     own = random.uniform(0.0, 0.5, n) * scale if learns_widths else None
     rule = Rule(0.02 * scale, 0.3, 0.1 if learns_widths else 0.0, every)
     centers, samples = (random.random((count, D)) + shift for count in (K, n))
-    return Task(centers.astype(dtype), widths.astype(dtype), samples.astype(dtype), own, rule, seen=5)
+    return Task(centers.astype(dtype), widths.astype(dtype), samples.astype(dtype), own, rule, 5, equal)
 
 
 def expected(task: Task):
@@ -307,6 +307,45 @@ def test_tasks_of_threads_are_computed_together_and_fail_alone():
             answers[0].result()
         assert [answer.result() for answer in answers[1:]] == [[1 / k, -0.5] for k in range(1, 30)]
     assert max(calls) > 2
+
+
+def test_one_thread_at_a_time_has_the_turn_and_all_wait_for_one_batch():
+    together, in_turn, at_once = [], [], []
+
+    def doubled(tasks):
+        together.append(len(tasks))
+        time.sleep(0.2)  # all others arrive, which they cannot while one that waits keeps the turn
+        return [2 * task for task in tasks]
+
+    def two_steps(task):
+        with gathering.turn():
+            for _ in range(2):
+                in_turn.append(task)
+                at_once.append(len(in_turn))
+                time.sleep(0.001)
+                in_turn.remove(task)
+                (task,) = gathering.compute([task])
+        return task
+
+    with Gathering(doubled, nullcontext) as gathering, ThreadPoolExecutor(20) as threads:
+        assert list(threads.map(two_steps, range(20))) == [4 * task for task in range(20)]
+    assert max(at_once) == 1
+    assert sum(together) == 40
+    assert max(together) > 2
+
+
+def test_a_thread_that_fails_passes_its_turn_on():
+    def inverses(tasks):
+        return [1 / task for task in tasks]
+
+    def inverse(task):
+        with gathering.turn():
+            return gathering.compute([task])
+
+    with Gathering(inverses, nullcontext) as gathering, ThreadPoolExecutor(1) as threads:
+        with pytest.raises(ZeroDivisionError):
+            threads.submit(inverse, 0).result()
+        assert threads.submit(inverse, 4).result(timeout=60) == [0.25]
 
 
 # ---- the rule of "auto" -----------------------------------------------------------------------------------

@@ -148,8 +148,13 @@ def _executed(plan: Plan, jobs: Sequence[Job]) -> Iterator[Outcome]:
     """How jobs end. On a GPU, all layers learn at once, each in a thread of its own."""
     on_gpu = [job for job in jobs if plan.backend == "cuda" and provenance.uses_backend(job.run.name)]
     if on_gpu:
-        with cuda.gathered(), joblib.parallel_config(backend="threading"):
-            yield from unordered(len(on_gpu), (joblib.delayed(execute)(job) for job in on_gpu))
+        with cuda.gathered() as gathering, joblib.parallel_config(backend="threading"):
+
+            def execute_in_turn(job: Job) -> Outcome:
+                with gathering.turn():
+                    return execute(job)
+
+            yield from unordered(len(on_gpu), (joblib.delayed(execute_in_turn)(job) for job in on_gpu))
     others = [job for job in jobs if job not in on_gpu]
     yield from _parallel(plan.jobs, (joblib.delayed(execute)(job) for job in others), len(others))
 

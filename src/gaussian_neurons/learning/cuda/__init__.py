@@ -15,7 +15,7 @@ from gaussian_neurons.learning import native
 from gaussian_neurons.learning.cuda import large, many
 from gaussian_neurons.learning.cuda.device import available, cupy, memory_errors
 from gaussian_neurons.learning.cuda.gathering import Gathering
-from gaussian_neurons.learning.cuda.task import Task
+from gaussian_neurons.learning.cuda.task import Task, stacked, valid_neurons
 from gaussian_neurons.learning.rule import Rule
 from gaussian_neurons.sampling.undrawn import Undrawn
 
@@ -63,21 +63,24 @@ def learn_each(
             "covariance_type='spherical'."
         )
     good, bad = _good_rows(samples, sample_widths, layers[0][0].dtype)
+    own = None if sample_widths is None else sample_widths[: len(good)]
+    widths = stacked(layers)[1]
+    equal = (widths == widths[:, :1]).all(axis=1).tolist()
     tasks = [
-        Task(*layer, good, None if sample_widths is None else sample_widths[: len(good)], rule, first)
-        for layer, rule, first in zip(layers, rules, seen, strict=True)
+        Task(*layer, good, own, rule, first, alike)
+        for layer, rule, first, alike in zip(layers, rules, seen, equal, strict=True)
     ]
     after = _learned(tasks)
-    for task, found in zip(tasks, after, strict=True):
-        if not task.holds(found):
-            raise _divergence(task)
+    valid = valid_neurons(after).all(axis=1)
+    if not valid.all():
+        raise _divergence(tasks[int(np.argmin(valid))])
     if bad is not None:
         raise bad
     return after
 
 
 @contextmanager
-def gathered() -> Iterator[None]:
+def gathered() -> Iterator[Gathering[Task, tuple[Array, Array]]]:
     """Let layers that other threads learn in this block learn at once."""
     global _gathering
     stream, interval = partial(cupy().cuda.Stream, non_blocking=True), sys.getswitchinterval()
@@ -85,7 +88,7 @@ def gathered() -> Iterator[None]:
     try:
         with Gathering(_together, stream) as _gathering:
             try:
-                yield
+                yield _gathering
             finally:
                 _gathering = None
     finally:
@@ -135,6 +138,6 @@ def _divergence(task: Task) -> FloatingPointError:
     while len(some.samples) > 1:
         half = some.part(0, len(some.samples) // 2)
         (after,) = _learned([half])
-        some = some.after(after, len(half.samples)) if half.holds(after) else half
-    (after,) = _learned([some])
-    return native.diverged(some.first_invalid(after), some.seen, start.widths, start.rule)
+        some = some.after(after, len(half.samples)) if valid_neurons([after]).all() else half
+    first_invalid = int(np.argmin(valid_neurons(_learned([some]))))
+    return native.diverged(first_invalid, some.seen, start.widths, start.rule)

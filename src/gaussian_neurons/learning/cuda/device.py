@@ -6,6 +6,8 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
+from numpy.typing import NDArray
+
 MEMORY = 0.5  # part of the free memory of the GPU that samples may take
 
 
@@ -45,6 +47,16 @@ def module(name: str, **constants: Any) -> Any:
     source = resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
     options = [f"-D{constant}={value}" for constant, value in constants.items()]
     return cupy().RawModule(code=source, options=("-std=c++17", *options))
+
+
+def sent(array: NDArray[Any]) -> Any:
+    """A copy on the GPU.
+
+    `cupy.asarray` would also allocate pinned memory, which waits for everything that the GPU does.
+    """
+    copy = cupy().empty(array.shape, array.dtype)
+    copy.set(array)
+    return copy
 
 
 def real(dtype: Any) -> str:

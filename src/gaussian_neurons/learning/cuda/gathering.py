@@ -1,8 +1,9 @@
 """Tasks of several threads in one call: a GPU learns a thousand layers in the time of one."""
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
+from contextlib import contextmanager
 from typing import Any, Generic, TypeVar
 
 Task = TypeVar("Task")
@@ -27,6 +28,8 @@ class Gathering(Generic[Task, Found]):
         self._waiting: list[tuple[Sequence[Task], Future[list[Found]]]] = []
         self._changed = threading.Condition()
         self._ended = False
+        self._turn = threading.Lock()
+        self._in_turn: set[int] = set()  # threads
         self._threads = [threading.Thread(target=self._work, daemon=True) for _ in range(BATCHES)]
 
     def __enter__(self) -> "Gathering[Task, Found]":
@@ -47,7 +50,26 @@ class Gathering(Generic[Task, Found]):
         with self._changed:
             self._waiting.append((tasks, result))
             self._changed.notify()
-        return result.result()
+        if threading.get_ident() not in self._in_turn:
+            return result.result()
+        self._turn.release()
+        try:
+            return result.result()
+        finally:
+            self._turn.acquire()
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """Let this thread run while no other one in such a block does, except while it waits for a batch.
+
+        Hundreds of threads would otherwise wait for the interpreter's lock at each call of NumPy.
+        """
+        with self._turn:
+            self._in_turn.add(threading.get_ident())
+            try:
+                yield
+            finally:
+                self._in_turn.remove(threading.get_ident())
 
     def _work(self) -> None:
         with self._setting():

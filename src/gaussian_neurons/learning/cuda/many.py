@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from gaussian_neurons.learning.cuda import device
 from gaussian_neurons.learning.cuda.patches import on_gpu
-from gaussian_neurons.learning.cuda.task import Task
+from gaussian_neurons.learning.cuda.task import Task, stacked
 
 Array = NDArray[Any]
 
@@ -36,9 +36,8 @@ def _learn(tasks: Sequence[Task]) -> list[tuple[Array, Array]]:
     cupy, first = device.cupy(), tasks[0]
     dtype = first.centers.dtype
     kernel, threads, at_once, memory = _kernel(first.kind)
-    centers = cupy.asarray(np.stack([task.centers for task in tasks]))
-    widths = cupy.asarray(np.stack([task.widths for task in tasks]))
-    rules = cupy.asarray(np.array([task.rule for task in tasks], np.float64))
+    centers, widths = map(device.sent, stacked([(task.centers, task.widths) for task in tasks]))
+    rules = device.sent(np.array([task.rule for task in tasks], np.float64))
     streams = {id(task.samples): task for task in tasks}  # each is copied to the GPU once
     of_row = len(streams) * (first.centers.shape[1] + 1) * dtype.itemsize
     rows = max(1, device.room() // of_row)
@@ -46,7 +45,9 @@ def _learn(tasks: Sequence[Task]) -> list[tuple[Array, Array]]:
         parts = {key: task.part(begin, begin + rows) for key, task in streams.items()}
         samples = dict(zip(parts, on_gpu([part.samples for part in parts.values()]), strict=True))
         own = {
-            key: cupy.asarray(part.sample_widths, dtype) for key, part in parts.items() if first.learns_widths
+            key: device.sent(np.asarray(part.sample_widths, dtype))
+            for key, part in parts.items()
+            if first.learns_widths
         }
         places = {key: array.data.ptr for key, array in samples.items()}
         places_of_widths = {key: array.data.ptr for key, array in own.items()}
@@ -55,7 +56,7 @@ def _learn(tasks: Sequence[Task]) -> list[tuple[Array, Array]]:
             for task in tasks
             for key in [id(task.samples)]
         ]
-        columns = cupy.asarray(np.array(of_layers, np.uint64).T.copy())
+        columns = device.sent(np.array(of_layers, np.uint64).T.copy())
         arrays = (centers, widths, *columns, rules, np.int32(len(tasks)))
         kernel((-(-len(tasks) // at_once),), (threads,), arrays, shared_mem=memory)
     return list(zip(cupy.asnumpy(centers), cupy.asnumpy(widths), strict=True))

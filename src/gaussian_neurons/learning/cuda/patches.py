@@ -20,7 +20,7 @@ _copies: list[tuple[Array, Any]] = []  # arrays, and what they are there
 
 def on_gpu(several: Sequence[Array | Undrawn]) -> list[Any]:
     """Each of several arrays of rows (n, D) as an array on the GPU."""
-    found = [None if isinstance(rows, Undrawn) else device.cupy().asarray(rows) for rows in several]
+    found = [None if isinstance(rows, Undrawn) else device.sent(rows) for rows in several]
     alike: dict[Any, list[int]] = {}
     for number, rows in enumerate(several):
         if isinstance(rows, Undrawn):
@@ -53,7 +53,7 @@ def _drawn(several: Sequence[Undrawn]) -> list[Any]:
         [rows.first for rows in several],
         [len(it) for it in several],
     ]
-    arrays = cupy.asarray(np.array(own, np.uint64))
+    arrays = device.sent(np.array(own, np.uint64))
     choice = np.uint64(0) if chosen is None else _copy(chosen)
     given = (_copy(images), choice, *sizes, *arrays, np.uint64(most), out)
     module.get_function("draw")((-(-most // SAMPLES), len(several)), (THREADS,), given)
@@ -65,6 +65,6 @@ def _copy(array: Array) -> Any:
     for original, copy in list(_copies):
         if original is array:
             return copy
-    _copies.append((array, device.cupy().asarray(array)))
+    _copies.append((array, device.sent(array)))
     del _copies[:-MOST_COPIES]
     return _copies[-1][1]

@@ -1,5 +1,6 @@
 """What a layer is to learn on the GPU."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -23,21 +24,18 @@ class Task:
     sample_widths: Array | None  # (n,)
     rule: Rule
     seen: int
+    equal: bool  # the widths before it
 
     @property
     def learns_widths(self) -> bool:
         """Whether Equation 2 changes the widths."""
         return self.sample_widths is not None and self.rule.width_learning_rate > 0
 
-    @property
-    def equal(self) -> bool:
-        """Whether the widths are equal, and remain so."""
-        return not self.learns_widths and bool((self.widths == self.widths[0]).all())
-
     @cached_property
     def kind(self) -> tuple[int, int, str, bool, bool]:
-        """What a kernel is compiled for."""
-        return (*self.centers.shape, self.centers.dtype.name, self.equal, self.learns_widths)
+        """What a kernel is compiled for: K, D, the type, whether widths remain equal, whether they learn."""
+        learns = self.learns_widths
+        return (*self.centers.shape, self.centers.dtype.char, self.equal and not learns, learns)
 
     def part(self, begin: int, end: int) -> "Task":
         """The same layer with some of the rows."""
@@ -49,15 +47,16 @@ class Task:
         left = self.part(rows, len(self.samples))
         return replace(left, centers=layer[0], widths=layer[1], seen=self.seen + rows)
 
-    def holds(self, layer: tuple[Array, Array]) -> bool:
-        """Whether all neurons of a layer are finite, with positive widths."""
-        return bool(_valid(*layer).all())
 
-    def first_invalid(self, layer: tuple[Array, Array]) -> int:
-        """The first neuron that is not."""
-        return int(np.argmin(_valid(*layer)))
-
-
-def _valid(centers: Array, widths: Array) -> NDArray[np.bool_]:
-    valid: NDArray[np.bool_] = np.isfinite(centers).all(axis=1) & np.isfinite(widths) & (widths > 0)
+def valid_neurons(layers: Sequence[tuple[Array, Array]]) -> NDArray[np.bool_]:
+    """Which neurons of layers of one size are finite, with positive widths, (layers, K)."""
+    centers, widths = stacked(layers)
+    valid: NDArray[np.bool_] = np.isfinite(centers).all(axis=2) & np.isfinite(widths) & (widths > 0)
     return valid
+
+
+def stacked(layers: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:
+    """Centers (layers, K, D) and widths (layers, K) of layers of one size."""
+    neurons, dimensions = layers[0][0].shape
+    centers, widths = (np.concatenate(arrays) for arrays in zip(*layers, strict=True))
+    return centers.reshape(-1, neurons, dimensions), widths.reshape(-1, neurons)
