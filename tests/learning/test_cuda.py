@@ -161,14 +161,17 @@ def test_patches_drawn_on_the_gpu_have_the_same_bits(dtype, chosen):
         stream = Patches(images, 5, seed=2**40 + 3, dtype=dtype, **labels)
         for first, count in ((0, 1), (2**33 - 100, 1000)):
             other = Patches(images, 5, seed=7, dtype=dtype, **labels)
+            few = Patches(images, 5, seed=7, dtype=dtype, labels=np.arange(len(images)), classes=[2, 1])
             rows = [
                 Undrawn(stream, first, count),
                 np.ones((2, 3)),
+                Undrawn(few, 3, 90),
                 Undrawn(other, 5, 70),
                 Undrawn(stream, 9, 0),
             ]
             for drawn, row in zip(patches.on_gpu(rows), rows, strict=True):
                 assert drawn.get().tobytes() == np.asarray(row).tobytes()
+            assert patches._copy(few.images) is patches._copy(other.images)  # copied once
 
 
 @gpu
@@ -193,7 +196,7 @@ def test_layers_that_threads_learn_are_gathered(monkeypatch):
 
     monkeypatch.setattr(cuda, "_together", recorded)
     images = np.random.default_rng(0).integers(256, size=(20, 12, 12)).astype(np.uint8)
-    with cuda.gathered(), ThreadPoolExecutor(20) as threads:
+    with cuda.served() as address, cuda.gathered(address), ThreadPoolExecutor(20) as threads:
 
         def learned(seed):
             model = GaussianNeurons(8, width=0.5, domain=(0, 1), backend="cuda", random_state=seed)
@@ -239,6 +242,7 @@ def test_memory_that_does_not_suffice_is_a_sentence(monkeypatch):
     )
     before = model.centers_.copy()
     pool = device.cupy().get_default_memory_pool()
+    pool.free_all_blocks()  # of earlier tests
     pool.set_limit(size=1000)
     try:
         with pytest.raises(MemoryError, match=r"memory of the GPU does not suffice.*The model is unchanged"):

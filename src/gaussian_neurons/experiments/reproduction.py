@@ -5,6 +5,7 @@ import shutil
 import tempfile
 import traceback
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from gaussian_neurons.experiments.experiment import Experiment, Result
 from gaussian_neurons.experiments.lab import Lab
 from gaussian_neurons.experiments.results import RunSpec
 from gaussian_neurons.learning import cuda
+from gaussian_neurons.learning.cuda.serving import Address
 
 DPI = 200
 FOLDER_FACTS = "reproduction.json"  # which data, scale and backend a folder is for
@@ -145,24 +147,38 @@ def reproduce(plan: Plan, listener: Listener, finish: Callable[[], None] = lambd
 
 
 def _executed(plan: Plan, jobs: Sequence[Job]) -> Iterator[Outcome]:
-    """How jobs end. On a GPU, all layers learn at once, each in a thread of its own."""
+    """How jobs end. On a GPU, all layers learn at once, each in a thread of some process."""
     on_gpu = [job for job in jobs if plan.backend == "cuda" and provenance.uses_backend(job.run.name)]
     if on_gpu:
-        with cuda.gathered() as gathering, joblib.parallel_config(backend="threading"):
-
-            def execute_in_turn(job: Job) -> Outcome:
-                with gathering.turn():
-                    return execute(job)
-
-            yield from unordered(len(on_gpu), (joblib.delayed(execute_in_turn)(job) for job in on_gpu))
+        processes = _processes(plan.jobs, len(on_gpu))
+        with cuda.served() as address, joblib.parallel_config(backend="loky"):
+            parts = (
+                joblib.delayed(_execute_at_once)(on_gpu[k::processes], address) for k in range(processes)
+            )
+            for outcomes in _parallel(processes, parts, processes):
+                yield from outcomes
     others = [job for job in jobs if job not in on_gpu]
     yield from _parallel(plan.jobs, (joblib.delayed(execute)(job) for job in others), len(others))
 
 
+def _execute_at_once(jobs: Sequence[Job], address: Address) -> list[Outcome]:
+    """Run jobs in threads, which learn on the GPU of the process at the address."""
+    with cuda.gathered(address) as gathering, ThreadPoolExecutor(len(jobs)) as threads:
+
+        def execute_in_turn(job: Job) -> Outcome:
+            with gathering.turn():
+                return execute(job)
+
+        return list(threads.map(execute_in_turn, jobs))
+
+
 def _parallel(jobs: int | None, calls: Iterator[Any], count: int) -> Iterator[Any]:
     """The results of calls as they finish, from at most as many processes as there are calls."""
-    processes = max(1, min(jobs or joblib.effective_n_jobs(-1), count))
-    return unordered(processes, calls, pre_dispatch="n_jobs")
+    return unordered(_processes(jobs, count), calls, pre_dispatch="n_jobs")
+
+
+def _processes(jobs: int | None, count: int) -> int:
+    return max(1, min(jobs or joblib.effective_n_jobs(-1), count))
 
 
 def execute(job: Job) -> Outcome:

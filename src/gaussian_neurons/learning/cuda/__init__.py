@@ -1,7 +1,7 @@
 """The twin of `native` on an NVIDIA GPU: same names, same signatures. It needs CuPy (extra `cuda`)."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import groupby
@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from gaussian_neurons.base.bad_rows import BadRow, bad_value_of, bad_width, finite_rows
 from gaussian_neurons.learning import native
-from gaussian_neurons.learning.cuda import large, many
+from gaussian_neurons.learning.cuda import large, many, serving
 from gaussian_neurons.learning.cuda.device import available, cupy, memory_errors
 from gaussian_neurons.learning.cuda.gathering import Gathering
+from gaussian_neurons.learning.cuda.serving import Address, Remote
 from gaussian_neurons.learning.cuda.task import Task, stacked, valid_neurons
 from gaussian_neurons.learning.rule import Rule
 from gaussian_neurons.sampling.undrawn import Undrawn
@@ -80,17 +81,34 @@ def learn_each(
 
 
 @contextmanager
-def gathered() -> Iterator[Gathering[Task, tuple[Array, Array]]]:
-    """Let layers that other threads learn in this block learn at once."""
+def served() -> Iterator[Address]:
+    """Let layers that other processes learn in this block learn at once, in this process."""
+    stream = partial(cupy().cuda.Stream, non_blocking=True)
+    with _at_once(_together, stream) as gathering, serving.served(gathering.compute) as address:
+        yield address
+
+
+@contextmanager
+def gathered(address: Address) -> Iterator[Gathering[Task, tuple[Array, Array]]]:
+    """Let layers that other threads learn in this block learn at once, in the process of `served`."""
     global _gathering
-    stream, interval = partial(cupy().cuda.Stream, non_blocking=True), sys.getswitchinterval()
-    sys.setswitchinterval(SWITCH_INTERVAL)  # or each call of the GPU waits for all threads that compute
+    remote = Remote(address)
+    with _at_once(remote.compute, remote.connected) as _gathering:
+        try:
+            yield _gathering
+        finally:
+            _gathering = None
+
+
+@contextmanager
+def _at_once(
+    together: Callable[[Sequence[Task]], list[tuple[Array, Array]]], setting: Callable[[], Any]
+) -> Iterator[Gathering[Task, tuple[Array, Array]]]:
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(SWITCH_INTERVAL)  # or each batch waits for all threads that compute
     try:
-        with Gathering(_together, stream) as _gathering:
-            try:
-                yield _gathering
-            finally:
-                _gathering = None
+        with Gathering(together, setting) as gathering:
+            yield gathering
     finally:
         sys.setswitchinterval(interval)
 

@@ -9,11 +9,11 @@ from typing import Any, Generic, TypeVar
 Task = TypeVar("Task")
 Found = TypeVar("Found")
 
-BATCHES = 4  # at a time: while one is learned, others arrive
+BATCHES = 4  # at a time: while one is learned, others gather
 
 
 class Gathering(Generic[Task, Found]):
-    """Computes tasks of many threads: whenever a batch has ended, all that wait are the next one.
+    """Computes tasks of many threads, as many as possible in one call.
 
     Examples
     --------
@@ -29,7 +29,8 @@ class Gathering(Generic[Task, Found]):
         self._changed = threading.Condition()
         self._ended = False
         self._turn = threading.Lock()
-        self._in_turn: set[int] = set()  # threads
+        self._turns: set[int] = set()  # threads that take turns
+        self._busy = 0  # of these, those that do not wait for a batch
         self._threads = [threading.Thread(target=self._work, daemon=True) for _ in range(BATCHES)]
 
     def __enter__(self) -> "Gathering[Task, Found]":
@@ -47,15 +48,19 @@ class Gathering(Generic[Task, Found]):
     def compute(self, tasks: Sequence[Task]) -> list[Found]:
         """What `together` gives for these tasks, in one call with those of other threads."""
         result: Future[list[Found]] = Future()
+        takes_turns = threading.get_ident() in self._turns
         with self._changed:
             self._waiting.append((tasks, result))
+            self._busy -= takes_turns
             self._changed.notify()
-        if threading.get_ident() not in self._in_turn:
+        if not takes_turns:
             return result.result()
         self._turn.release()
         try:
             return result.result()
         finally:
+            with self._changed:
+                self._busy += 1
             self._turn.acquire()
 
     @contextmanager
@@ -64,12 +69,18 @@ class Gathering(Generic[Task, Found]):
 
         Hundreds of threads would otherwise wait for the interpreter's lock at each call of NumPy.
         """
-        with self._turn:
-            self._in_turn.add(threading.get_ident())
-            try:
+        thread = threading.get_ident()
+        with self._changed:
+            self._turns.add(thread)
+            self._busy += 1
+        try:
+            with self._turn:
                 yield
-            finally:
-                self._in_turn.remove(threading.get_ident())
+        finally:
+            with self._changed:
+                self._turns.remove(thread)
+                self._busy -= 1
+                self._changed.notify()
 
     def _work(self) -> None:
         with self._setting():
@@ -89,8 +100,12 @@ class Gathering(Generic[Task, Found]):
             result.set_result(some)
 
     def _next(self) -> list[tuple[Sequence[Task], Future[list[Found]]]]:
-        """All that waits; nothing at the end."""
+        """All that waits, when enough does or nothing will join it; nothing at the end."""
         with self._changed:
-            self._changed.wait_for(lambda: self._waiting or self._ended)
+            self._changed.wait_for(self._is_due)
             batch, self._waiting = self._waiting, []
             return batch
+
+    def _is_due(self) -> bool:
+        enough = len(self._turns) / BATCHES if self._busy else 1
+        return len(self._waiting) >= enough if self._waiting else self._ended

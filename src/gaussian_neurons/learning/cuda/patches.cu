@@ -26,12 +26,14 @@ __device__ void philox(Long sample, Long seed, Word* word) {
 __device__ REAL value_of(unsigned char pixel) { return REAL(pixel) / REAL(255); }
 __device__ REAL value_of(float pixel) { return REAL(pixel); }
 
-// out (streams, most, D): of each stream, samples [first, first + n). images (., height, width, channels);
-// `chosen`, if not null, has the numbers of the `count` images to draw from.
-extern "C" __global__ void draw(const PIXEL* images, const long long* chosen, Long count, Long height, Long width,
-                                Long channels, Long size, const Long* seeds, const Long* firsts, const Long* ns,
-                                Long most, REAL* out) {
+// out (streams, most, D): of each stream, samples [first, first + n). images (., height, width, channels). A
+// stream draws from `count` images, whose numbers are in `chosen`, if that is not null.
+extern "C" __global__ void draw(const PIXEL* images, Long height, Long width, Long channels, Long size,
+                                const Long* seeds, const Long* firsts, const Long* ns, const Long* counts,
+                                const long long* const* of_classes, Long most, REAL* out) {
     __shared__ const PIXEL* patches[SAMPLES];
+    const Long count = counts[blockIdx.y];
+    const long long* chosen = of_classes[blockIdx.y];
     const Long begin = Long(blockIdx.x) * SAMPLES, seed = seeds[blockIdx.y], first = firsts[blockIdx.y];
     const Long left = ns[blockIdx.y] > begin ? ns[blockIdx.y] - begin : 0;
     const int rows = left < SAMPLES ? int(left) : SAMPLES;

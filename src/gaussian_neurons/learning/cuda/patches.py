@@ -1,5 +1,6 @@
 """Rows on the GPU: copied there, or drawn there if they are patches of images."""
 
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -7,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gaussian_neurons.learning.cuda import device
+from gaussian_neurons.learning.cuda.task import place
 from gaussian_neurons.sampling.undrawn import Undrawn
 
 Array = NDArray[Any]
@@ -16,6 +18,7 @@ THREADS = 256
 MOST_COPIES = 4  # of image sets that stay on the GPU
 
 _copies: list[tuple[Array, Any]] = []  # arrays, and what they are there
+_copying = threading.Lock()
 
 
 def on_gpu(several: Sequence[Array | Undrawn]) -> list[Any]:
@@ -25,9 +28,7 @@ def on_gpu(several: Sequence[Array | Undrawn]) -> list[Any]:
     for number, rows in enumerate(several):
         if isinstance(rows, Undrawn):
             stream = rows.stream
-            alike.setdefault((id(stream.images), id(stream.chosen), stream.size, stream.dtype), []).append(
-                number
-            )
+            alike.setdefault((place(stream.images), stream.size, stream.dtype), []).append(number)
     for numbers in alike.values():
         drawn = _drawn([rows for number in numbers if isinstance(rows := several[number], Undrawn)])
         for number, array in zip(numbers, drawn, strict=True):
@@ -38,7 +39,7 @@ def on_gpu(several: Sequence[Array | Undrawn]) -> list[Any]:
 def _drawn(several: Sequence[Undrawn]) -> list[Any]:
     """Patches of the same images, drawn in one call."""
     cupy, stream, dimensions = device.cupy(), several[0].stream, several[0].shape[1]
-    images, chosen, most = stream.images, stream.chosen, max(len(rows) for rows in several)
+    images, most = stream.images, max(len(rows) for rows in several)
     module = device.module(
         "patches.cu",
         REAL=device.real(stream.dtype),
@@ -46,25 +47,37 @@ def _drawn(several: Sequence[Undrawn]) -> list[Any]:
         D=dimensions,
     )
     out = cupy.empty((len(several), most, dimensions), stream.dtype)
-    count = len(images) if chosen is None else len(chosen)
-    sizes = [np.uint64(value) for value in (count, *images.shape[1:], stream.size)]
-    own = [
-        [rows.stream.seed for rows in several],
-        [rows.first for rows in several],
-        [len(it) for it in several],
+    chosen = [rows.stream.chosen for rows in several]
+    counts = [0 if it is None else len(it) for it in chosen]
+    begins = np.cumsum([0, *counts])
+    numbers = device.sent(np.concatenate([np.zeros(0, np.int64), *(it for it in chosen if it is not None)]))
+    of_streams = [
+        (
+            rows.stream.seed,
+            rows.first,
+            len(rows),
+            count or len(images),
+            numbers.data.ptr + 8 * int(begin) if count else 0,
+        )
+        for rows, count, begin in zip(several, counts, begins, strict=False)
     ]
-    arrays = device.sent(np.array(own, np.uint64))
-    choice = np.uint64(0) if chosen is None else _copy(chosen)
-    given = (_copy(images), choice, *sizes, *arrays, np.uint64(most), out)
+    columns = device.sent(np.array(of_streams, np.uint64).T.copy())
+    sizes = [np.uint64(value) for value in (*images.shape[1:], stream.size)]
+    given = (_copy(images), *sizes, *columns, np.uint64(most), out)
     module.get_function("draw")((-(-most // SAMPLES), len(several)), (THREADS,), given)
     return [out[number, : len(rows)] for number, rows in enumerate(several)]
 
 
 def _copy(array: Array) -> Any:
-    """A copy on the GPU, which stays there for later calls."""
-    for original, copy in list(_copies):
-        if original is array:
-            return copy
-    _copies.append((array, device.sent(array)))
-    del _copies[:-MOST_COPIES]
-    return _copies[-1][1]
+    """A copy on the GPU, which stays there for later calls, of other threads too."""
+    with _copying:
+        for original, copy in _copies:
+            if place(original) == place(array):
+                return copy
+        cupy = device.cupy()
+        with cupy.cuda.using_allocator(None):  # not of the pool: to free it waits for all that use it
+            copy = device.sent(array)
+        cupy.cuda.get_current_stream().synchronize()  # other threads use other CUDA streams
+        _copies.append((array, copy))
+        del _copies[:-MOST_COPIES]
+        return copy

@@ -60,3 +60,8 @@ def stacked(layers: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:
     neurons, dimensions = layers[0][0].shape
     centers, widths = (np.concatenate(arrays) for arrays in zip(*layers, strict=True))
     return centers.reshape(-1, neurons, dimensions), widths.reshape(-1, neurons)
+
+
+def place(array: Array) -> tuple[Any, ...]:
+    """What contiguous views of the same numbers have in common."""
+    return array.__array_interface__["data"][0], array.shape, array.dtype
