@@ -237,9 +237,8 @@ def test_what_a_gpu_cannot_learn_is_said():
 
 @gpu
 def test_memory_that_does_not_suffice_is_a_sentence(monkeypatch):
-    model = GaussianNeurons(300, width=0.1, backend="cuda").partial_fit(
-        np.random.default_rng(0).random((50, 9))
-    )
+    rows = np.random.default_rng(0).random((50, 9))
+    model = GaussianNeurons(300, width=0.1, domain=(0, 1), backend="cuda").partial_fit(rows)
     before = model.centers_.copy()
     pool = device.cupy().get_default_memory_pool()
     pool.free_all_blocks()  # of earlier tests
@@ -305,7 +304,7 @@ def test_tasks_of_threads_are_computed_together_and_fail_alone():
             time.sleep(0.2)  # the others arrive
         return [1 / task for task in tasks]
 
-    with Gathering(inverses, nullcontext) as gathering, ThreadPoolExecutor(30) as threads:
+    with Gathering(inverses, nullcontext, type) as gathering, ThreadPoolExecutor(30) as threads:
         answers = [threads.submit(gathering.compute, [k, -2]) for k in range(30)]
         with pytest.raises(ZeroDivisionError):
             answers[0].result()
@@ -331,11 +330,26 @@ def test_one_thread_at_a_time_has_the_turn_and_all_wait_for_one_batch():
                 (task,) = gathering.compute([task])
         return task
 
-    with Gathering(doubled, nullcontext) as gathering, ThreadPoolExecutor(20) as threads:
+    with Gathering(doubled, nullcontext, type) as gathering, ThreadPoolExecutor(20) as threads:
         assert list(threads.map(two_steps, range(20))) == [4 * task for task in range(20)]
     assert max(at_once) == 1
     assert sum(together) == 40
     assert max(together) > 2
+
+
+def test_tasks_of_two_kinds_are_not_computed_together():
+    kinds = []
+
+    def doubled(tasks):
+        kinds.append({type(task) for task in tasks})
+        time.sleep(0.05)
+        return [2 * task for task in tasks]
+
+    with Gathering(doubled, nullcontext, type) as gathering, ThreadPoolExecutor(40) as threads:
+        found = list(threads.map(gathering.compute, ([k if k % 3 else float(k)] for k in range(40))))
+    assert found == [[2 * k] for k in range(40)]
+    assert all(len(some) == 1 for some in kinds)
+    assert len(kinds) < 40
 
 
 def test_a_thread_that_fails_passes_its_turn_on():
@@ -346,7 +360,7 @@ def test_a_thread_that_fails_passes_its_turn_on():
         with gathering.turn():
             return gathering.compute([task])
 
-    with Gathering(inverses, nullcontext) as gathering, ThreadPoolExecutor(1) as threads:
+    with Gathering(inverses, nullcontext, type) as gathering, ThreadPoolExecutor(1) as threads:
         with pytest.raises(ZeroDivisionError):
             threads.submit(inverse, 0).result()
         assert threads.submit(inverse, 4).result(timeout=60) == [0.25]

@@ -107,7 +107,7 @@ def _at_once(
     interval = sys.getswitchinterval()
     sys.setswitchinterval(SWITCH_INTERVAL)  # or each batch waits for all threads that compute
     try:
-        with Gathering(together, setting) as gathering:
+        with Gathering(together, setting, lambda task: task.kind) as gathering:
             yield gathering
     finally:
         sys.setswitchinterval(interval)

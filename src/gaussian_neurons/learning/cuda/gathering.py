@@ -4,27 +4,39 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
+from itertools import compress
 from typing import Any, Generic, TypeVar
 
 Task = TypeVar("Task")
 Found = TypeVar("Found")
 
-BATCHES = 4  # at a time: while one is learned, others gather
+BATCHES = 8  # at a time: while one is learned, others gather
 
 
 class Gathering(Generic[Task, Found]):
-    """Computes tasks of many threads, as many as possible in one call.
+    """Computes tasks of many threads, as many of one kind as possible in one call.
+
+    Parameters
+    ----------
+    together : the computation of a list of tasks, which gives a list as long
+    setting : a context manager, in which each thread that calls `together` runs
+    kind : of a task; the kernels of different kinds would run one after another in one call
 
     Examples
     --------
     >>> from contextlib import nullcontext
-    >>> with Gathering(lambda tasks: [task + 1 for task in tasks], nullcontext) as gathering:
+    >>> with Gathering(lambda tasks: [task + 1 for task in tasks], nullcontext, type) as gathering:
     ...     gathering.compute([1, 2])
     [2, 3]
     """
 
-    def __init__(self, together: Callable[[list[Task]], list[Found]], setting: Callable[[], Any]) -> None:
-        self._together, self._setting = together, setting
+    def __init__(
+        self,
+        together: Callable[[list[Task]], list[Found]],
+        setting: Callable[[], Any],
+        kind: Callable[[Task], object],
+    ) -> None:
+        self._together, self._setting, self._kind = together, setting, kind
         self._waiting: list[tuple[Sequence[Task], Future[list[Found]]]] = []
         self._changed = threading.Condition()
         self._ended = False
@@ -100,10 +112,13 @@ class Gathering(Generic[Task, Found]):
             result.set_result(some)
 
     def _next(self) -> list[tuple[Sequence[Task], Future[list[Found]]]]:
-        """All that waits, when enough does or nothing will join it; nothing at the end."""
+        """What waits and is of one kind, when enough waits or nothing will join it; nothing at the end."""
         with self._changed:
             self._changed.wait_for(self._is_due)
-            batch, self._waiting = self._waiting, []
+            kinds = [self._kind(tasks[0]) for tasks, _ in self._waiting]
+            alike = [kind == kinds[0] for kind in kinds]
+            batch = list(compress(self._waiting, alike))
+            self._waiting = [one for one, it in zip(self._waiting, alike, strict=True) if not it]
             return batch
 
     def _is_due(self) -> bool:
