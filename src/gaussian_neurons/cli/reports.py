@@ -8,7 +8,7 @@ from rich.table import Table
 
 from gaussian_neurons.base.files import try_to_write
 from gaussian_neurons.experiments import results
-from gaussian_neurons.experiments.catalogue import EXPERIMENTS
+from gaussian_neurons.experiments.catalogue import ALL, BEYOND, EXPERIMENTS
 from gaussian_neurons.experiments.report import document, page
 from gaussian_neurons.experiments.report.origin import origin
 from gaussian_neurons.experiments.report.summary import LEGEND, Summary
@@ -44,7 +44,7 @@ class Report:
     def print_summary(self, console: Console) -> None:
         """Print the first number of each experiment, and the support of its claims."""
         table = Table(box=None, pad_edge=False, header_style="dim")
-        for name in ("", "number", "the paper", "ours", "reached by", "claims"):
+        for name in ("", "number", "published", "ours", "reached by", "claims"):
             table.add_column(name)
         for summary in self._summaries:
             first = summary.spreads[0]
@@ -52,7 +52,7 @@ class Report:
             reached = first.share.percentage if first.share and first.seeds > 1 else first.reached
             table.add_row(name, first.quantity.label, first.published, first.ours, reached, summary.marks)
         console.print(table)
-        console.print(f"\n[dim]Claims of the paper: {LEGEND}.[/]")
+        console.print(f"\n[dim]Claims: {LEGEND}.[/]")
         for warning in self._warnings:
             console.print(f"\n[yellow]{warning}[/]")
 
@@ -66,18 +66,22 @@ def check_markdown(path: Path) -> None:
 
 
 def print_catalogue(console: Console) -> None:
-    """Print a line for each experiment."""
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for name in ("name", "what it shows", "the paper has"):
-        table.add_column(name)
-    table.add_column("minutes", justify="right")
-    for experiment in EXPERIMENTS.values():
-        minutes = experiment.seconds / 60
-        shown = f"{minutes:.1f}" if minutes >= 0.1 else "<0.1"
-        table.add_row(f"[bold]{experiment.name}[/]", experiment.title, experiment.prints, shown)
-    console.print(table)
-    total = sum(experiment.seconds for experiment in EXPERIMENTS.values()) / 60
-    console.print(f"\n[dim]Minutes for one seed on one core with AVX-512; {total:.0f} for all.[/]")
+    """Print a line for each experiment, in two tables: the paper, and beyond it."""
+    for group, published in ((ALL, "the paper has"), (BEYOND, "beyond the paper")):
+        experiments = [it for it in EXPERIMENTS.values() if it.beyond == (group == BEYOND)]
+        if not experiments:
+            continue
+        table = Table(box=None, pad_edge=False, header_style="dim")
+        for name in ("name", "what it shows", published):
+            table.add_column(name)
+        table.add_column("minutes", justify="right")
+        for experiment in experiments:
+            minutes = experiment.seconds / 60
+            shown = f"{minutes:.1f}" if minutes >= 0.1 else "<0.1"
+            table.add_row(f"[bold]{experiment.name}[/]", experiment.title, experiment.prints, shown)
+        console.print(table)
+        total = sum(experiment.seconds for experiment in experiments) / 60
+        console.print(f"\n[dim]Minutes for one seed on one core with AVX-512; {total:.0f} for {group}.[/]\n")
 
 
 def missing_data(error: FileNotFoundError) -> str:

@@ -1,17 +1,20 @@
-"""The command reproduce: every figure and table of the paper."""
+"""The command reproduce: every figure and table of the paper, and experiments beyond it."""
 
 import math
 import re
 import time
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
 from gaussian_neurons.cli.errors import handle_errors, message_of, require
 from gaussian_neurons.cli.options import BACKEND
+
+if TYPE_CHECKING:
+    from gaussian_neurons.experiments.experiment import Experiment
 
 OUT = Path("reproduction")
 MOST_SEEDS = 10_000
@@ -30,8 +33,9 @@ def _names(incomplete: str) -> list[str]:
     folder = Path(__file__).parents[1] / "experiments"
     files = [path.stem.replace("_", "-") for path in folder.glob("*.py")]
     single = [name for name in files if re.match("figure|table|width|inhibition|repulsion|covariances", name)]
+    single += [path.stem.replace("_", "-") for path in folder.glob("beyond/[!_]*.py")]
     groups = {name[:-1] for name in single if re.fullmatch(r"figure\d[a-z]", name)}
-    return sorted(name for name in {"all", *single, *groups} if name.startswith(incomplete))
+    return sorted(name for name in {"all", "beyond", *single, *groups} if name.startswith(incomplete))
 
 
 def _checked_scale(value: float) -> float:
@@ -40,12 +44,15 @@ def _checked_scale(value: float) -> float:
     return value
 
 
-def _out(value: Path | None, scale: float, data: str, backend: str) -> Path:
-    """The output folder; another scale, other data and another backend have separate folders."""
+def _out(value: Path | None, scale: float, data: str, backend: str, beyond: bool = False) -> Path:
+    """The output folder; another scale, other data and another backend have separate folders.
+
+    So have experiments beyond the paper.
+    """
     if value is not None:
         return value
     parts = [
-        OUT.name,
+        "beyond" if beyond else OUT.name,
         "sample" if data == Data.sample else "",
         f"scale-{scale:g}" if scale != 1 else "",
         "backend-" + re.sub(r"[^\w.]", "-", backend) if backend != "auto" else "",
@@ -83,7 +90,7 @@ def reproduce(
         list[str] | None,
         typer.Argument(
             metavar="NAMES",
-            help="Figures and tables, or all. figure2 selects 2a to 2h; --list prints all names.",
+            help="Figures and tables, all, or beyond. figure2 selects 2a to 2h; --list prints all names.",
             autocompletion=_names,
             show_default="all",
         ),
@@ -150,6 +157,9 @@ def reproduce(
 ) -> None:
     """Reproduce the figures and tables of the paper, and compare the results.
 
+    beyond runs the experiments on what the paper leaves to future work. Those
+    that need a package that is not installed are skipped.
+
     Results that are up to date are not computed again, and an interrupted
     command resumes when it is repeated. Data is searched in --data-dir, in the
     folder of the variable GAUSSIAN_NEURONS_DATA and in the user's cache, and
@@ -164,6 +174,7 @@ def reproduce(
       gaussian-neurons reproduce figure2a --data sample
       gaussian-neurons reproduce figure2 table1 --seeds 0-9 --data-dir ~/data
       gaussian-neurons reproduce all --samples-scale 0.01
+      gaussian-neurons reproduce beyond --seeds report
       gaussian-neurons reproduce --seeds report --markdown docs/reproduction.md
       gaussian-neurons reproduce figure2a --backend my_module:learn
     """
@@ -180,10 +191,11 @@ def reproduce(
     from gaussian_neurons.experiments.catalogue import select
     from gaussian_neurons.experiments.report.origin import format_duration
 
+    experiments = _runnable(select(names or ["all"]), console)
     plan = reproduction.Plan(
-        select(names or ["all"]),
+        experiments,
         parse_seeds(seeds),
-        _out(out, samples_scale, data, backend),
+        _out(out, samples_scale, data, backend, all(it.beyond for it in experiments)),
         samples_scale,
         data.value,
         None if data_dir is None else str(_checked_folder(data_dir)),
@@ -206,6 +218,20 @@ def reproduce(
         console.print(message_of(OSError(str(failure.error))), markup=False)
     if failures:
         raise typer.Exit(1)
+
+
+def _runnable(selected: "list[Experiment]", console: Console) -> "list[Experiment]":
+    """The experiments whose packages are installed; a line about each other one."""
+    reasons = [
+        f"{it.name} needs {' and '.join(it.needs)}: pip install 'gaussian-neurons[{','.join(it.absent)}]'"
+        for it in selected
+        if it.absent
+    ]
+    if len(reasons) == len(selected):
+        raise ModuleNotFoundError("; ".join(reasons))
+    for reason in reasons:
+        console.print(f"Skipped: {reason}", markup=False)
+    return [it for it in selected if not it.absent]
 
 
 def _checked_folder(folder: Path) -> Path:

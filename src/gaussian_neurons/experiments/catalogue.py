@@ -1,4 +1,4 @@
-"""All experiments in the order of the paper, extensions last, and the selection of some by name."""
+"""All experiments in the order of the paper, extensions, those beyond it; and their selection by name."""
 
 import difflib
 from collections.abc import Sequence
@@ -39,11 +39,15 @@ MODULES = (
     *(figure5a, figure5b, figure5c, figure5d, figure5e, figure5f),
     *(covariances, covariances_5f),
 )
+ALL, BEYOND = "all", "beyond"  # the two groups
 EXPERIMENTS: dict[str, Experiment] = {module.EXPERIMENT.name: module.EXPERIMENT for module in MODULES}
 
 
 def select(names: Sequence[str]) -> list[Experiment]:
-    """The named experiments. "figure2" selects 2a to 2h; "all" or no name selects everything.
+    """The named experiments. "figure2" selects 2a to 2h; "all" or no name selects the paper.
+
+    "all" includes the extensions of the paper's figures. "beyond" selects the experiments on what the paper
+    leaves to future work.
 
     Examples
     --------
@@ -51,15 +55,19 @@ def select(names: Sequence[str]) -> list[Experiment]:
     ['table1', 'figure3a', 'figure3b']
     """
     selected = set()
-    for name in names or ["all"]:
+    for name in names or [ALL]:
         key = name.lower().replace("_", "-")
-        matches = {one for one in EXPERIMENTS if key in (one, "all") or (one[:-1] == key and one != "table1")}
+        matches = {
+            one
+            for one, experiment in EXPERIMENTS.items()
+            if key in (one, BEYOND if experiment.beyond else ALL) or (one[:-1] == key and one != "table1")
+        }
         if not matches:
             close = difflib.get_close_matches(key, EXPERIMENTS, n=1, cutoff=0.87)
             hint = f" Did you mean {close[0]!r}?" if close else ""
             raise ValueError(
-                f"there is no experiment {name!r}.{hint} Choose from all, {', '.join(EXPERIMENTS)}; figure2, "
-                f"figure3 and figure5 select all of their parts."
+                f"there is no experiment {name!r}.{hint} Choose from {ALL}, {BEYOND}, "
+                f"{', '.join(EXPERIMENTS)}; figure2, figure3 and figure5 select all of their parts."
             )
         selected |= matches
     return [experiment for name, experiment in EXPERIMENTS.items() if name in selected]

@@ -1,26 +1,86 @@
 """The images that experiments learn from: the published sets, or bundled samples."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from gaussian_neurons.datasets import ImageSet, cifar10, mnist, mnist_sample, photographs
 
 FULL, SAMPLE = "full", "sample"
+WINDOW = 32  # side of the images that photographs are cut into
+
+
+@dataclass(frozen=True, repr=False)
+class Split(ImageSet):
+    """Images to learn from, followed by images to test with."""
+
+    n_test: int = 0
+
+    @property
+    def train(self) -> ImageSet:
+        """The images to learn from."""
+        return self._part(slice(None, -self.n_test), "train")
+
+    @property
+    def test(self) -> ImageSet:
+        """The images to test with."""
+        return self._part(slice(-self.n_test, None), "test")
+
+    def _part(self, rows: slice, name: str) -> ImageSet:
+        return ImageSet(self.images[rows], self.labels[rows], f"{self.name}, {name}", self.source)
+
+
+def _published(load: Callable[..., ImageSet]) -> Callable[..., Split]:
+    """Both parts of a published set."""
+
+    def both(**options: Any) -> Split:
+        parts = [load("train", **options), load("test", **options)]
+        images, labels = (np.concatenate(it) for it in zip(*parts, strict=True))
+        name = f"{parts[0].name} and test"
+        return Split(images, labels, name, parts[0].source, n_test=len(parts[1].images))
+
+    return both
+
+
+def _sample(images: ImageSet) -> Split:
+    """A set in a random order that is always the same; the last fifth is for tests."""
+    order = np.random.default_rng(0).permutation(len(images.images))
+    shuffled = images.images[order], images.labels[order]
+    return Split(*shuffled, images.name, images.source, n_test=len(order) // 5)
+
+
+def _windows(photographs: ImageSet) -> ImageSet:
+    """Photographs, cut into images as large as those of CIFAR-10; the label is the photograph."""
+    images = photographs.images
+    rows, columns = (side // WINDOW for side in images.shape[1:3])
+    cut = images[:, : rows * WINDOW, : columns * WINDOW].reshape(-1, rows, WINDOW, columns, WINDOW, 3)
+    found = cut.transpose(0, 1, 3, 2, 4, 5).reshape(-1, WINDOW, WINDOW, 3)
+    labels = np.repeat(photographs.labels, rows * columns)
+    return ImageSet(found, labels, f"windows of {photographs.name}", photographs.source)
+
+
 SETS: dict[tuple[str, str], Callable[..., ImageSet]] = {
     ("mnist", FULL): mnist,
     ("cifar10", FULL): cifar10,
     ("mnist", SAMPLE): lambda **_: mnist_sample(),
     ("cifar10", SAMPLE): lambda **_: photographs(),
+    ("mnist-split", FULL): _published(mnist),
+    ("cifar10-split", FULL): _published(cifar10),
+    ("mnist-split", SAMPLE): lambda **_: _sample(mnist_sample()),
+    ("cifar10-split", SAMPLE): lambda **_: _sample(_windows(photographs())),
 }
 
 _loaded: dict[tuple[str, str, str | None], ImageSet] = {}
 
 
 def load(name: str, choice: str, directory: str | None = None, *, download: bool = True) -> ImageSet:
-    """The images of "mnist" or "cifar10": the published set, or a sample that needs no download.
+    """The images of a name in SETS: the published set, or a sample that needs no download.
 
     Parameters
     ----------
-    name : "mnist" or "cifar10"
+    name : "mnist" or "cifar10", the images to learn from; "mnist-split" or "cifar10-split", a `Split`
     choice : "full" or "sample"
     directory : a folder to search first
     download : whether a published set that is on no disk is downloaded

@@ -1,7 +1,8 @@
 """Experiment: settings, a run, a picture, and what the paper reports."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -38,14 +39,14 @@ class Claim:
 
 @dataclass(frozen=True)
 class Experiment:
-    """One figure, subfigure or table of the paper, or an extension of one."""
+    """One figure, subfigure or table of the paper, an extension of one, or an experiment beyond the paper."""
 
     name: str
     title: str
     config: Any  # its settings, a dataclass
     run: Callable[[Any, int, "Lab"], Result]
     draw: Callable[[Result], "Figure"]  # of one seed
-    data: str | None  # "mnist", "cifar10", or None if it needs neither data nor a seed
+    data: str | None  # a name in data.SETS, or None if it needs no images
     seconds: float  # expected on one core with AVX-512, at the paper's N
     samples: int  # total number of samples, approximately
     prints: str  # the paper's result, in a few characters
@@ -57,6 +58,14 @@ class Experiment:
     claims: tuple[Claim, ...] = ()
     compare: Callable[[Result, Mapping[str, Result]], Result] | None = None
     compares_with: tuple[str, ...] = ()
+    beyond: bool = False  # it belongs to the group "beyond" instead of "all"
+    is_random: bool = True  # False: it has one result, without a seed
+    needs: Mapping[str, str] = field(default_factory=dict)  # package -> the extra that installs it
+
+    @property
+    def absent(self) -> list[str]:
+        """The extras to install before it can run."""
+        return sorted({extra for package, extra in self.needs.items() if find_spec(package) is None})
 
     def scaled(self, scale: float) -> Any:
         """The settings with the given fraction of the paper's samples."""

@@ -94,6 +94,7 @@ EXPERIMENT = Experiment(
     run=run,
     draw=draw,
     data=None,
+    is_random=False,
     seconds=1,
     samples=0,
     prints="(0.24, 0.76)",

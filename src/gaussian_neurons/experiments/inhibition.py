@@ -90,6 +90,7 @@ EXPERIMENT = Experiment(
     run=run,
     draw=draw,
     data=None,
+    is_random=False,
     seconds=1,
     samples=0,
     prints="λ = ½",

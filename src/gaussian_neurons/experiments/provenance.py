@@ -42,7 +42,9 @@ def fingerprint(experiment: str, backend: str = backend_names.AUTO) -> str:
 
 def needed(experiment: str, dependencies: Dependencies | None = None) -> dict[Reference, str]:
     """The source of each definition of this package that an experiment needs to run."""
-    module = f"{__package__}.{experiment.replace('-', '_')}"
+    name, folder = experiment.replace("-", "_"), Path(__file__).parent
+    group = "" if (folder / f"{name}.py").is_file() else "beyond."
+    module = f"{__package__}.{group}{name}"
     roots = [Reference(module, "run"), Reference(module, "Config")]
     roots += [Reference(lab.__name__, "Lab"), Reference(data.__name__, "load")]  # what `run` is called with
     return (dependencies or _dependencies()).of(roots)

@@ -48,7 +48,7 @@ class Plan:
 
     def seeds_of(self, experiment: Experiment) -> Sequence[int | None]:
         """The seeds of one experiment; [None] if nothing is random."""
-        if experiment.data is None:
+        if not experiment.is_random:
             return [None]
         return range(experiment.seeds) if self.seeds is None else self.seeds
 
@@ -222,7 +222,7 @@ def current_results(plan: Plan) -> dict[str, dict[int | None, Result]]:
     """All current results in the folder, from this plan or an earlier one: experiment → seed → result."""
     found: dict[str, dict[int | None, Result]] = {}
     for name, experiment in EXPERIMENTS.items():
-        if experiment.data is not None and not (plan.out / name).is_dir():
+        if experiment.is_random and not (plan.out / name).is_dir():
             continue
         stored = {
             seed: plan.run_of(experiment, seed).stored_result(plan.out)

@@ -120,6 +120,7 @@ EXPERIMENT = Experiment(
     run=run,
     draw=draw,
     data=None,
+    is_random=False,
     seconds=2,
     samples=0,
     prints="an equation",

@@ -109,7 +109,7 @@ def write(path: Path, result: Result) -> None:
 
 def stored_seeds(experiment: Experiment, out: Path) -> Sequence[int | None]:
     """The seeds of all result files of an experiment, current or not."""
-    if experiment.data is None:
+    if not experiment.is_random:
         return [None]
     names = [path.name for path in (out / experiment.name).glob("seed-*.json")]
     return sorted(int(found[1]) for name in names if (found := re.fullmatch(r"seed-(\d+)\.json", name)))

@@ -86,6 +86,7 @@ EXPERIMENT = Experiment(
     run=run,
     draw=draw,
     data=None,
+    is_random=False,
     seconds=1,
     samples=0,
     prints="4.14, 9.91",

@@ -10,15 +10,20 @@ from pathlib import Path
 from typing import Any
 
 from gaussian_neurons.base.files import replace_file
-from gaussian_neurons.experiments.catalogue import EXPERIMENTS
+from gaussian_neurons.experiments.catalogue import ALL, select
+from gaussian_neurons.experiments.catalogue import BEYOND as BEYOND_GROUP
 from gaussian_neurons.experiments.experiment import Result
 from gaussian_neurons.experiments.pictures import thumbnail
 from gaussian_neurons.experiments.report.origin import FOOTNOTE, Origin
 from gaussian_neurons.experiments.report.strip import strip
-from gaussian_neurons.experiments.report.summary import Spread, Summary, format_seeds
+from gaussian_neurons.experiments.report.summary import Spread, Summary, format_seeds, goes_beyond
 from gaussian_neurons.plotting import INK
 
 WIDE = 25  # largest number of neurons for a narrow small picture
+REPRODUCED = """{scope} of O. C. Eidheim, <em>Revisiting Gaussian Neurons for Online Clustering with Unknown
+Number of Clusters</em>, compared with results of this library. The paper shows one seed of each figure, and
+what is learned depends on the seed: the question is how many of our seeds reach what the paper shows."""
+BEYOND = "Experiments on what the paper leaves to future work. Published numbers are those of other methods."
 
 
 def write(path: Path, summaries: Sequence[Summary], origin: Origin) -> None:
@@ -30,22 +35,21 @@ def page(summaries: Sequence[Summary], origin: Origin, folder: Path) -> str:
     """The page as text."""
     style = (files("gaussian_neurons.experiments.report") / "page.css").read_text(encoding="utf-8")
     sections = "\n".join(_section(summary, folder) for summary in summaries)
+    title = "Gaussian Neurons, " + ("beyond the paper" if goes_beyond(summaries) else "reproduced")
     return f"""<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Gaussian Neurons, reproduced</title>
+<title>{title}</title>
 <link rel="icon" href="data:,">
 <style>
 {style}</style>
 </head>
 <body>
 <header>
-<h1>Gaussian Neurons, reproduced</h1>
-<p>{_scope(summaries)} of O. C. Eidheim, <em>Revisiting Gaussian Neurons for Online Clustering with Unknown
-Number of Clusters</em>, compared with results of this library. The paper shows one seed of each figure, and
-what is learned depends on the seed: the question is how many of our seeds reach what the paper shows.</p>
+<h1>{title}</h1>
+<p>{BEYOND if goes_beyond(summaries) else REPRODUCED.format(scope=_scope(summaries))}</p>
 <nav aria-label="Experiments">{_overview(summaries)}</nav>
 {"".join(f'<p class="note">{escape(text)}</p>' for text in origin.warnings)}
 {_facts(origin.facts)}
@@ -61,19 +65,22 @@ what is learned depends on the seed: the question is how many of our seeds reach
 
 
 def _scope(summaries: Sequence[Summary]) -> str:
-    if len(summaries) == len(EXPERIMENTS):
+    there = [summary for summary in summaries if not summary.experiment.beyond]
+    if len(there) == len(select([])):
         return "Every figure and table"
-    return f"{len(summaries)} of the {len(EXPERIMENTS)} figures, tables and claims"
+    return f"{len(there)} of the {len(select([]))} figures, tables and claims"
 
 
 def _not_run(summaries: Sequence[Summary]) -> str:
     there = {summary.experiment.name for summary in summaries}
-    absent = [name for name in EXPERIMENTS if name not in there]
+    group = BEYOND_GROUP if goes_beyond(summaries) else ALL
+    absent = [experiment.name for experiment in select([group]) if experiment.name not in there]
     return f'<p class="muted">Not run: {", ".join(absent)}.</p>' if absent else ""
 
 
 def _overview(summaries: Sequence[Summary]) -> str:
-    names = ("", "published", "our seeds that reach it", "one seed", "claims")
+    ours = "ours" if goes_beyond(summaries) else "our seeds that reach it"
+    names = ("", "published", ours, "one seed", "claims")
     head = "".join(f'<th scope="col">{text}</th>' for text in names)
     rows = "".join(_line(summary) for summary in summaries)
     return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
@@ -98,7 +105,7 @@ def _section(summary: Summary, folder: Path) -> str:
 <h2>{heading(name)} <small>{escape(summary.experiment.title)}</small></h2>
 {_picture(summary, folder)}
 {f"<p>{escape(summary.experiment.note)}</p>" if summary.experiment.note else ""}
-{_numbers(summary.spreads)}
+{_numbers(summary.spreads, summary.published_by)}
 {_claims(summary)}
 {_small_pictures(summary)}
 {_details(summary)}
@@ -131,14 +138,14 @@ def inline(svg: str, name: str, title: str) -> str:
     return svg.replace("<svg ", f'<svg role="img" aria-label="{escape(title)}" ', 1)
 
 
-def _numbers(spreads: Sequence[Spread]) -> str:
+def _numbers(spreads: Sequence[Spread], published_by: str) -> str:
     rows = "".join(
         f'<tr><th scope="row">{escape(spread.quantity.label)}</th>'
-        f'<td data-label="the paper">{spread.published}</td><td data-label="ours">{spread.ours}</td>'
+        f'<td data-label="{published_by}">{spread.published}</td><td data-label="ours">{spread.ours}</td>'
         f'<td class="strip">{strip(spread)}</td><td class="position">{escape(spread.reached)}</td></tr>'
         for spread in spreads
     )
-    head = "".join(f'<th scope="col">{text}</th>' for text in ("", "the paper", "ours", "", ""))
+    head = "".join(f'<th scope="col">{text}</th>' for text in ("", published_by, "ours", "", ""))
     return f'<table class="numbers"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
 
 
@@ -159,7 +166,7 @@ def _claims(summary: Summary) -> str:
 
 def _small_pictures(summary: Summary) -> str:
     """A small picture of each seed."""
-    if len(summary.results) < 2:
+    if len(summary.results) < 2 or "centers" not in summary.first:
         return ""
     wide = " wide" if len(summary.first["centers"]) > WIDE else ""
     pictures = "".join(

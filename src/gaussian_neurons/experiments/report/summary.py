@@ -1,6 +1,6 @@
 """Ours and the paper's results: each number over the seeds, and how often each claim holds."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from statistics import median
@@ -175,6 +175,11 @@ class Summary:
         return found
 
     @property
+    def published_by(self) -> str:
+        """The title of published numbers. Beyond the paper they are those of other methods."""
+        return "published" if self.experiment.beyond else "the paper"
+
+    @property
     def verdicts(self) -> list[Verdict]:
         """The claims over the seeds."""
         found = []
@@ -188,8 +193,10 @@ class Summary:
     def headline(self) -> tuple[str, str]:
         """What to read first: the paper's first number and how many seeds reach it, or the first claim.
 
-        An extension has neither: then its first number.
+        An extension has neither: then its first number. So has an experiment beyond the paper.
         """
+        if self.experiment.beyond:
+            return self.experiment.prints, f"{self.spreads[0].ours} {self.spreads[0].quantity.label}"
         for spread in self.spreads:
             if spread.published != NONE:
                 return f"{spread.published} {spread.quantity.label}", spread.reached
@@ -239,6 +246,11 @@ class Summary:
                 for it in self.verdicts
             ],
         }
+
+
+def goes_beyond(summaries: Sequence[Summary]) -> bool:
+    """Whether all experiments are beyond the paper, so that a report is about them."""
+    return bool(summaries) and all(summary.experiment.beyond for summary in summaries)
 
 
 def format_seeds(seeds: list[int]) -> str:

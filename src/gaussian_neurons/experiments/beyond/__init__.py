@@ -1,0 +1,1 @@
+"""Experiments on what the paper leaves to future work: the group "beyond"."""
