@@ -25,8 +25,16 @@ from fuzz.shared import (
 )
 from fuzz.target import target
 from gaussian_neurons import GaussianNeurons
-from gaussian_neurons.datasets.synthetic import Drifting, Mixture, TwoMoons
-from gaussian_neurons.sampling import Iterated, Neighbourhoods, Patches, Resumable, Rows, rows_from_file
+from gaussian_neurons.datasets.synthetic import Drifting, Mixture, MovingDigits, TwoMoons
+from gaussian_neurons.sampling import (
+    Frames,
+    Iterated,
+    Neighbourhoods,
+    Patches,
+    Resumable,
+    Rows,
+    rows_from_file,
+)
 
 IMAGES = np.random.default_rng(0).integers(0, 255, (3, 9, 8), dtype=np.uint8)
 FORM = {"delimiter": ",", "header": True, "newline": "\n", "end": "\n", "quoted": False, "objects": True}
@@ -70,6 +78,8 @@ STREAMS = {
     "neighbourhoods with covariances": lambda place, seed, rows: Neighbourhoods(
         IMAGES, 2, 0.1, seed=seed, covariance="full"
     ),
+    "successive frames": lambda place, seed, rows: Frames(IMAGES, 2, 2, seed=seed, noise=0.1),
+    "moving digits": lambda place, seed, rows: MovingDigits(9, seed=seed, life=20),
     "list": lambda place, seed, rows: Iterated(table(rows, 2, seed).tolist()),
     "chunks": lambda place, seed, rows: Iterated(np.array_split(table(rows, 2, seed), 5)),
     "pairs": lambda place, seed, rows: Iterated([(table(rows, 2, seed), widths_for(rows))] * 2),
@@ -89,7 +99,7 @@ STREAMS = {
     "parquet": _file("parquet"),
 }
 WITH_COVARIANCES = ("covariances", "neighbourhoods with covariances")
-WITH_WIDTHS = ("widths", "neighbourhoods", "pairs", *WITH_COVARIANCES)
+WITH_WIDTHS = ("widths", "neighbourhoods", "successive frames", "pairs", *WITH_COVARIANCES)
 STEPS = st.lists(
     st.one_of(
         st.tuples(st.sampled_from(["read", "seek", "draw"]), st.integers(0, 130)),

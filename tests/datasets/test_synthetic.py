@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gaussian_neurons.datasets.synthetic import Drifting, Mixture, TwoMoons
+from gaussian_neurons.datasets.synthetic import Drifting, Mixture, MovingDigits, TwoMoons
 
 
 def test_mixture_has_the_given_centers_spread_and_noise():
@@ -108,3 +108,60 @@ def test_moons_are_uniform_half_circles():
     assert x[moon == 1, 1].max() <= 0.5
     angle = np.arccos(x[moon == 0, 0]) / np.pi  # uniform along the arc
     assert np.histogram(angle, 10, (0, 1))[0] / len(angle) == pytest.approx(0.1, abs=0.025)
+
+
+def test_a_digit_moves_in_a_straight_line_and_is_reflected():
+    """A digit of one pixel, so that its place can be read from each frame."""
+    stream = MovingDigits(9, seed=4, images=np.full((2, 1, 1), 200, np.uint8), life=500, speed=0.9)
+    frames = stream.video(1000)
+    assert (frames.reshape(1000, -1) > 0).sum(axis=1).tolist() == [1] * 1000
+    assert set(np.unique(frames)) == {0, 200}
+    place = np.argwhere(frames)[:, 1:]
+    assert place.min() == 0
+    assert place.max() == 8
+    for life in (place[:500], place[500:]):
+        steps = np.abs(np.diff(life, axis=0))
+        assert steps.max() <= 1
+        for line in steps.T:  # the speed is the same in all parts of a life
+            assert line[:250].mean() == pytest.approx(line[250:].mean(), abs=0.05)
+    x, labels = stream.read_labelled(1000)
+    assert x == pytest.approx(frames.reshape(1000, -1) / 255)
+    assert len(set(labels[:500])) == len(set(labels[500:])) == 1
+
+
+def test_digits_and_places_are_uniform():
+    images = np.arange(1, 5, dtype=np.uint8)[:, None, None] * np.ones((1, 2, 2), np.uint8)
+    stream = MovingDigits(5, seed=1, images=images, labels=[7, 8, 8, 9], life=1)
+    frames, labels = stream.read_labelled(20_000)
+    corner = (frames.reshape(-1, 5, 5) > 0).reshape(-1, 25).argmax(axis=1)
+    counts = np.bincount(corner, minlength=25).reshape(5, 5)
+    assert counts[:4, :4].sum() == 20_000
+    assert np.abs(counts[:4, :4] - 1250).max() < 5 * np.sqrt(1250)
+    assert np.bincount(labels)[7:] / 20_000 == pytest.approx([0.25, 0.5, 0.25], abs=0.02)
+    assert (np.rint(frames.max(axis=1) * 255).astype(int) == 1)[labels == 7].all()
+
+
+def test_the_digits_of_scikit_learn_are_the_default():
+    stream = MovingDigits(8, seed=0, life=1)
+    assert len(stream.images) == 1797
+    frames, labels = stream.read_labelled(50)
+    assert frames.max() == 1
+    first = np.rint(frames[0] * 255).reshape(8, 8)
+    (found,) = np.flatnonzero((stream.images == first).all(axis=(1, 2)))
+    assert stream.labels[found] == labels[0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"side": 7}, "side must be a whole number of at least 8, got 7"),
+        ({"images": np.zeros((2, 3, 3))}, r"uint8 of shape \(n, height, width\), got float64 of \(2, 3, 3\)"),
+        ({"images": np.zeros((2, 3), np.uint8)}, r"got uint8 of \(2, 3\)"),
+        ({"labels": [1, 2]}, r"labels must have shape \(1797,\), one for each image, got \(2,\)"),
+        ({"life": 0}, "life must be a whole number of at least 1"),
+        ({"speed": -1.0}, "speed must be finite and at least 0"),
+    ],
+)
+def test_invalid_arguments_of_moving_digits_are_rejected(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        MovingDigits(**arguments)

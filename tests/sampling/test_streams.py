@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 
 from gaussian_neurons.base.bad_rows import BadRow
 from gaussian_neurons.datasets import ImageSet
-from gaussian_neurons.datasets.synthetic import Drifting, Mixture, TwoMoons
+from gaussian_neurons.datasets.synthetic import Drifting, Mixture, MovingDigits, TwoMoons
 from gaussian_neurons.sampling import (
     Chunk,
+    Frames,
     Iterated,
     Neighbourhoods,
     Patches,
@@ -36,11 +37,14 @@ STREAMS = {
     "patches of a class": lambda: Patches(IMAGES, 5, seed=3, labels=LABELS, classes=[1]),
     "neighbourhoods": lambda: Neighbourhoods(IMAGES, 5, 0.1, seed=3),
     "neighbourhoods with covariances": lambda: Neighbourhoods(IMAGES, 5, 0.1, seed=3, covariance="full"),
+    "frames": lambda: Frames(IMAGES, 5, 3, seed=3, noise=0.1),
+    "frames with covariances": lambda: Frames(IMAGES, 5, 3, seed=3, noise=0.1, covariance="full"),
     "rows": lambda: Rows(np.arange(14.0).reshape(7, 2)),
     "shuffled rows": lambda: Rows(np.arange(14.0).reshape(7, 2), shuffle=True, seed=3),
     "mixture": lambda: Mixture(5, 3, seed=3, noise=0.1, drift=0.2, period=50, new_every=20),
     "drifting": lambda: Drifting(3, 3, seed=3, noise=0.1, life=50),
     "moons": lambda: TwoMoons(seed=3),
+    "moving digits": lambda: MovingDigits(side=10, seed=3, life=30),
     "iterated": lambda: Iterated([np.full(2, float(k)) for k in range(400)]),
 }
 
@@ -124,6 +128,14 @@ def test_different_streams_have_different_descriptions():
         Neighbourhoods(IMAGES, 5, 0.2, seed=3),
         Neighbourhoods(IMAGES, 5, 0.1, seed=3, covariance="diag"),
         Neighbourhoods(IMAGES, 5, 0.1, seed=3, covariance="full"),
+        Frames(IMAGES, 5, 3, seed=3),
+        Frames(IMAGES, 5, 4, seed=3),
+        Frames(IMAGES, 5, 3, seed=3, noise=0.1),
+        Frames(IMAGES, 5, 3, seed=3, covariance="diag"),
+        MovingDigits(10, seed=3),
+        MovingDigits(10, seed=3, life=99),
+        MovingDigits(10, seed=3, speed=2.0),
+        MovingDigits(10, seed=3, images=np.ones((2, 3, 3), np.uint8)),
         Rows(np.ones((3, 2))),
         Rows(np.ones((3, 2)), shuffle=True),
         Rows(np.ones((3, 2)), sample_width=np.ones(3)),
@@ -138,10 +150,12 @@ DIGESTS = {
     "neighbourhoods": "102f825e0bf16b76d694ccf200a91936",
     "diagonals": "2b5b8d6a177cb800189106ad64104156",
     "covariances": "4d349cfcf641d6834f36da7a8061c4eb",
+    "frames": "f5b70a93165dd99c39f92566fc98bdcf",
     "rows": "dc20928e08cb83ea2b68412f60c24c0a",
     "mixture": "8373264e0339aae75c6ac3bb2a29c2c1",
     "drifting": "a697e1f9c120fb0c889ae0df04c19e6c",
     "moons": "76b23eb4dd37365eea64f91040c3b5e0",
+    "moving digits": "cdd69fca3278e2cb0218095989dd53b1",
 }
 
 
@@ -155,10 +169,12 @@ def test_samples_are_identical_on_every_machine(name):
         "neighbourhoods": lambda: Neighbourhoods(images, 5, 0.1, seed=2**40 + 7),
         "diagonals": lambda: Neighbourhoods(images, 5, 0.1, seed=2**40 + 7, covariance="diag"),
         "covariances": lambda: Neighbourhoods(images, 5, 0.1, seed=2**40 + 7, covariance="full"),
+        "frames": lambda: Frames(images, 5, 4, seed=2**40 + 7, noise=0.1),
         "rows": lambda: Rows(np.arange(50.0)[:, None], shuffle=True, seed=3),
         "mixture": lambda: Mixture(6, 3, seed=5, **drift, dtype=np.float64),
         "drifting": lambda: Drifting(3, 3, seed=5, noise=0.1, life=400, dtype=np.float64),
         "moons": lambda: TwoMoons(seed=5, dtype=np.float64),
+        "moving digits": lambda: MovingDigits(14, seed=5, life=37, speed=1.5, dtype=np.float64),
     }[name]()
     samples = stream.seek(2**32 - 500).read(1000)
     parts = samples if isinstance(samples, tuple) else (samples,)

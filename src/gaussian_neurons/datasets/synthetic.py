@@ -22,6 +22,7 @@ from gaussian_neurons.sampling.stream import Chunk, Stream, fingerprint
 Array = NDArray[Any]
 Labels = NDArray[np.int64]
 
+FRACTION = 16  # bits of a position below one pixel
 GENERATIONS = 16  # successive drifting clusters in a slot before the paths repeat
 
 
@@ -267,6 +268,117 @@ class TwoMoons(_Synthetic):
         x[moon == 1] = np.array([1.0, 0.5]) - x[moon == 1]
         x += self.spread * drawn[:, 2:]
         return x.astype(self.dtype), moon
+
+
+class MovingDigits(_Synthetic):
+    """A video of one handwritten digit that moves over a black frame: sample t is frame t.
+
+    A digit moves along a straight line and is reflected at the edges. After `life` frames, another one takes
+    its place. Positions are rounded to pixels. The cluster of a frame is the class of its digit.
+
+    Parameters
+    ----------
+    side : height and width of a frame in pixels; n_features is side * side
+    seed : whole number
+    images : (n, height, width), uint8, the digits to choose from; None: the 1797 digits of 8 x 8 pixels that
+        are part of scikit-learn
+    labels : (n,), their classes; without labels, each image is a class
+    life : frames from one digit to the next
+    speed : largest distance from frame to frame, in each direction, in pixels
+    dtype : float32 or float64
+
+    Examples
+    --------
+    >>> stream = MovingDigits(side=12, seed=0, life=50)
+    >>> x, digits = stream.read_labelled(100)
+    >>> x.shape, [int(digit) for digit in digits[[0, 49, 50, 99]]]
+    ((100, 144), [7, 7, 9, 9])
+    >>> stream.video(100).shape
+    (100, 12, 12)
+    """
+
+    def __init__(
+        self,
+        side: int = 16,
+        seed: int = 0,
+        *,
+        images: Any = None,
+        labels: Any = None,
+        life: int = 100,
+        speed: float = 1.0,
+        dtype: Any = np.float32,
+    ) -> None:
+        self.seed = checked_seed(seed)
+        self.life = whole_number("life", life)
+        self.speed = number("speed", speed, least=0.0)
+        self.dtype = checked_precision(dtype)
+        if images is None:
+            images, known = _small_digits()
+            labels = known if labels is None else labels
+        self.images = np.asarray(images)
+        if self.images.dtype != np.uint8 or self.images.ndim != 3 or not self.images.size:
+            raise ValueError(
+                f"images must be uint8 of shape (n, height, width), got {self.images.dtype} of "
+                f"{self.images.shape}."
+            )
+        self.labels = np.asarray(np.arange(len(self.images)) if labels is None else labels)
+        if self.labels.shape != (len(self.images),):
+            raise ValueError(
+                f"labels must have shape ({len(self.images)},), one for each image, got {self.labels.shape}."
+            )
+        self.side = whole_number("side", side, least=max(self.images.shape[1:]))
+        self.n_features = self.side**2
+
+    def __repr__(self) -> str:
+        return f"MovingDigits(side={self.side}, seed={self.seed}, {len(self.images)} digits)"
+
+    def describe(self) -> Mapping[str, Any]:  # noqa: D102
+        facts = {name: getattr(self, name) for name in ("side", "seed", "life", "speed")}
+        known = {"images": fingerprint(self.images), "labels": fingerprint(self.labels)}
+        return {**super().describe(), **facts, **known, "dtype": self.dtype.name}
+
+    def video(self, n_frames: int) -> NDArray[np.uint8]:
+        """The first frames as images, (n_frames, side, side)."""
+        return self._frames(0, whole_number("n_frames", n_frames))[0]
+
+    def draw_labelled(self, first: int, count: int) -> tuple[Array, Labels]:  # noqa: D102
+        frames, digit = self._frames(first, count)
+        x = frames.reshape(count, self.n_features).astype(self.dtype) / self.dtype.type(255)
+        return x, self.labels[digit].astype(np.int64)
+
+    def _frames(self, first: int, count: int) -> tuple[NDArray[np.uint8], Labels]:
+        """Frames first, first + 1, ..., and the index of the digit in each."""
+        generation, age = np.divmod(first + np.arange(count), self.life)
+        begin = int(generation[0]) if count else 0
+        lives = int(generation[-1]) - begin + 1 if count else 0
+        drawn = native.words(self.seed, SYNTHETIC, begin, lives, 5)[generation - begin]
+        digit = _below(np.full(count, len(self.images)), drawn[:, 0])
+        height, width = self.images.shape[1:]
+        row = self._reflected(self.side - height, drawn[:, 1], drawn[:, 2], age)
+        column = self._reflected(self.side - width, drawn[:, 3], drawn[:, 4], age)
+        frames = np.zeros((count, self.side, self.side), np.uint8)
+        windows = np.lib.stride_tricks.sliding_window_view(frames, (height, width), (1, 2), writeable=True)
+        windows[np.arange(count), row, column] = self.images[digit]
+        return frames, digit
+
+    def _reflected(
+        self, span: int, start: NDArray[np.uint32], speed: NDArray[np.uint32], age: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """Positions in [0, span] at each age: whole numbers, so that they are the same on all machines."""
+        begin = _below(np.full(len(age), (span + 1) << FRACTION), start)
+        step = np.rint(self.speed * (speed.astype(np.float64) - 2.0**31) * 2.0 ** (FRACTION - 31))
+        around = 2 * (span + 1) << FRACTION
+        place = (begin + step.astype(np.int64) * age) % around
+        found: NDArray[np.int64] = np.minimum(place, around - 1 - place) >> FRACTION
+        return found
+
+
+def _small_digits() -> tuple[NDArray[np.uint8], Labels]:
+    """The 1797 digits of scikit-learn, (1797, 8, 8), and their classes."""
+    from sklearn.datasets import load_digits
+
+    found = load_digits()
+    return np.rint(found.images * (255 / 16)).astype(np.uint8), found.target.astype(np.int64)
 
 
 def _below(limits: NDArray[np.int64], words: NDArray[np.uint32]) -> NDArray[np.int64]:

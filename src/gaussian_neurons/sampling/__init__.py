@@ -9,9 +9,11 @@ from gaussian_neurons.sampling.piped import rows_from_pipe
 from gaussian_neurons.sampling.resumable import Resumable
 from gaussian_neurons.sampling.rows import Rows
 from gaussian_neurons.sampling.stream import Chunk, Stream
+from gaussian_neurons.sampling.video import Frames, frames_from_file
 
 __all__ = [
     "Chunk",
+    "Frames",
     "Iterated",
     "Neighbourhoods",
     "Patches",
@@ -20,6 +22,7 @@ __all__ = [
     "Stream",
     "as_stream",
     "follow",
+    "frames_from_file",
     "local_covariances",
     "rows_from_file",
     "rows_from_pipe",

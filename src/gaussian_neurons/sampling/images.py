@@ -18,13 +18,14 @@ Array = NDArray[Any]
 MOST_CHANNELS = 16  # with more, the channels were probably given first
 
 
-class _FromImages(Stream):
-    """The common part of both streams: images, patch size, seed, and the images to draw from."""
+class FromImages(Stream):
+    """The common part of streams of patches: images, patch size, seed, and the images to draw from."""
 
     _margin = 0  # pixels needed around a patch, both sides together
+    _of = "images"  # what messages call them
 
     def __init__(self, images: Any, size: int, seed: int, labels: Any, classes: Any, dtype: Any) -> None:
-        self._images = _checked_images(images)
+        self._images = _checked_images(images, self._of)
         self.size = _checked_size(size, self._images, self._margin)
         self.seed = checked_seed(seed)
         self.classes = None if classes is None else np.unique(np.asarray(classes)).tolist()
@@ -48,7 +49,7 @@ class _FromImages(Stream):
         some = "" if self.classes is None else f", classes {self.classes} only"
         return f"{type(self).__name__}(size={self.size}, seed={self.seed}, {of}{some})"
 
-    def describe(self) -> Mapping[str, Any]:
+    def describe(self) -> Mapping[str, Any]:  # noqa: D102
         chosen = None if self._chosen is None else fingerprint(self._chosen)
         return {
             **super().describe(),
@@ -60,7 +61,7 @@ class _FromImages(Stream):
         }
 
 
-class Patches(_FromImages):
+class Patches(FromImages):
     """Square patches at uniformly random positions of uniformly random images, scaled to [0, 1].
 
     Sample t depends only on the images, the seed and t.
@@ -103,7 +104,7 @@ class Patches(_FromImages):
         )
 
 
-class Neighbourhoods(_FromImages):
+class Neighbourhoods(FromImages):
     """Mean and width of nine neighbouring patches with noise on each pixel: the samples of Figure 5.
 
     The nine patches have offsets -1, 0, 1 in each direction from a uniformly random position at which all
@@ -163,9 +164,9 @@ class Neighbourhoods(_FromImages):
         return {**super().describe(), "noise": self.noise, "covariance": self.covariance}
 
 
-def _checked_images(images: Any) -> Array:
+def _checked_images(images: Any, name: str) -> Array:
     """Images as (n, height, width, channels), contiguous, uint8 or float32."""
-    expected = "images must be an array (n, height, width) or (n, height, width, channels)"
+    expected = f"{name} must be an array (n, height, width) or (n, height, width, channels)"
     if hasattr(images, "images"):
         raise ValueError(f"{expected}, got a data set. Pass its .images.")
     try:
@@ -178,20 +179,20 @@ def _checked_images(images: Any) -> Array:
     x = x[..., None] if x.ndim == 3 else x
     if x.shape[3] > MOST_CHANNELS and x.shape[1] <= MOST_CHANNELS:
         raise ValueError(
-            f"{expected}, got {x.shape}: the channels must come last. Use images.transpose(0, 2, 3, 1)."
+            f"{expected}, got {x.shape}: the channels must come last. Use {name}.transpose(0, 2, 3, 1)."
         )
     if x.dtype.kind == "f":
         x = x.astype(np.float32, copy=False)
         if not np.isfinite(x).all():
-            raise ValueError("images must hold finite numbers, got NaN or infinity.")
+            raise ValueError(f"{name} must hold finite numbers, got NaN or infinity.")
         if x.max() > 1 and (x == np.rint(x)).all():
             warn(
-                f"float images are not scaled, and these reach {x.max():g}. For samples in [0, 1] divide "
+                f"float {name} are not scaled, and these reach {x.max():g}. For samples in [0, 1] divide "
                 f"them by 255, or pass them as uint8."
             )
     elif x.dtype != np.uint8:
         raise ValueError(
-            f"images must be uint8, which is scaled from 0..255 to [0, 1], or float, which is not scaled; "
+            f"{name} must be uint8, which is scaled from 0..255 to [0, 1], or float, which is not scaled; "
             f"got {x.dtype}. Convert them first."
         )
     return np.ascontiguousarray(x)

@@ -47,7 +47,7 @@ def words(seed: int, purpose: int, first: int, count: int, per_sample: int) -> W
     counter[..., 0], counter[..., 1] = sample & np.uint64(0xFFFFFFFF), sample >> np.uint64(32)
     counter[..., 2], counter[..., 3] = np.arange(blocks), purpose
     key = np.array([seed & 0xFFFFFFFF, seed >> 32], np.uint32)
-    return philox(counter, key).reshape(count, -1)[:, :per_sample]
+    return philox(counter, key).reshape(count, 4 * blocks)[:, :per_sample]
 
 
 def normals(seed: int, purpose: int, first: int, count: int, per_sample: int) -> Single:
@@ -111,23 +111,33 @@ def neighbourhoods(
         patch.reshape(count, D) + np.float32(noise) * drawn[:, i * D : (i + 1) * D]
         for i, patch in enumerate(nine)
     ]
+    return mean_and_width(samples, covariance)
+
+
+def mean_and_width(samples: list[Single], covariance: str = "spherical") -> tuple[Single, Single]:
+    """The mean of n patches s_i, each (count, D), and the width sigma_x = 2/n sum |s_i - mean|^2 [11].
+
+    With covariance "diag" or "full" the width is replaced by the diagonal of Sigma_x, (count, D), or by
+    Sigma_x, (count, D, D) [19], shrunk [20].
+    """
+    n, (count, D) = len(samples), samples[0].shape
     total, squares = np.zeros((count, D), np.float32), np.zeros((count, D), np.float32)
     for sample in samples:
         total += sample
-    mean: Single = np.divide(total, np.float32(9), dtype=np.float32)
+    mean: Single = np.divide(total, np.float32(n), dtype=np.float32)
     for sample in samples:
         squares += (sample - mean) * (sample - mean)
     if covariance == "diag":
-        return mean, np.asarray(np.float32(2 * D) * squares / np.float32(9))
+        return mean, np.asarray(np.float32(2 * D) * squares / np.float32(n))
     trace = _sum_along_lanes(squares)
     if covariance == "full":
         return mean, _shrunk_covariances([sample - mean for sample in samples], trace)
-    return mean, np.asarray(np.float32(2) * trace / np.float32(9))
+    return mean, np.asarray(np.float32(2) * trace / np.float32(n))
 
 
 def _shrunk_covariances(differences: list[Single], trace: Single) -> Single:
-    """Sigma_x, (count, D, D): the covariance of nine patches [19], shrunk toward the identity [20]."""
-    count, D = differences[0].shape
+    """Sigma_x, (count, D, D): the covariance of n patches [19], shrunk toward the identity [20]."""
+    n, (count, D) = len(differences), differences[0].shape
     products = np.zeros((count, D, D), np.float32)
     for one in differences:
         products += one[:, :, None] * one[:, None, :]
@@ -138,11 +148,11 @@ def _shrunk_covariances(differences: list[Single], trace: Single) -> Single:
             share = products[:, d] * part[:, None]
             columns += share * share
         squares = _sum_along_lanes(columns)  # tr(S^2) / tr(S)^2
-        above, below = squares + np.float32(1), np.float32(10) * (squares - np.float32(1) / np.float32(D))
+        above, below = squares + np.float32(1), np.float32(n + 1) * (squares - np.float32(1) / np.float32(D))
         rho = np.where(below > above, above / below, np.float32(1))
-    scale = (np.float32(1) - rho) * (np.float32(2 * D) / np.float32(9))
+    scale = (np.float32(1) - rho) * (np.float32(2 * D) / np.float32(n))
     products *= scale[:, None, None]
-    products[:, range(D), range(D)] += (rho * (np.float32(2) * trace / np.float32(9)))[:, None]
+    products[:, range(D), range(D)] += (rho * (np.float32(2) * trace / np.float32(n)))[:, None]
     return products
 
 
@@ -170,9 +180,10 @@ def _windows(
 def _sum_along_lanes(rows: Single) -> Single:
     """Sums of rows in the order of the compiled twin: 16 partial sums, then added pairwise."""
     short = -rows.shape[1] % LANES
-    lanes = np.pad(rows, ((0, 0), (0, short))).reshape(len(rows), -1, LANES)
+    parts = (rows.shape[1] + short) // LANES
+    lanes = np.pad(rows, ((0, 0), (0, short))).reshape(len(rows), parts, LANES)
     total = np.zeros((len(rows), LANES), np.float32)
-    for part in range(lanes.shape[1]):
+    for part in range(parts):
         total += lanes[:, part]
     step = LANES // 2
     while step:
