@@ -32,7 +32,7 @@ def test_covariances_without_noise_by_hand():
     _, diagonal = Frames(video, size=1, frames=3, covariance="diag").read(1)
     assert diagonal[0] == pytest.approx(np.array([1, 4]) * 4 / 3 * 14 / 255**2)
     _, covariance = Frames(video, size=1, frames=3, covariance="full").read(1)
-    np.testing.assert_allclose(covariance[0], np.eye(2) * 2 / 3 * 5 * 14 / 255**2, rtol=1e-5)
+    np.testing.assert_allclose(covariance[0], np.eye(2) * 2 / 3 * 5 * 14 / 255**2, rtol=1e-5, atol=1e-8)
 
 
 @pytest.mark.parametrize("covariance", TYPES)
