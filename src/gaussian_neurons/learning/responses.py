@@ -28,6 +28,7 @@ __all__ = [
     "below_overflow",
     "checked_scale",
     "cost",
+    "excess",
     "least_width",
     "log_volumes",
     "mutual",
@@ -96,6 +97,33 @@ def responses(x: Array, centers: Array, widths: Array) -> Array:
     found = np.empty((len(x), len(centers)), centers.dtype)
     for begin, logs in log_response_blocks(x, centers, widths):
         np.exp(logs, out=found[begin : begin + len(logs)])
+    return found
+
+
+def excess(x: Array, centers: Array, widths: Array) -> Array:
+    """max(log f_i(x) - mean_j log f_j(x), 0): how far log-responses exceed their mean, (n, K).
+
+    With widths this is a matrix product and a threshold, since |x|^2 is the same for all neurons. It is
+    computed in this form, which is fast, and whose rounding error is that of |x|^2 + |mu|^2.
+
+    Examples
+    --------
+    >>> excess(np.array([[1.0]]), np.array([[0.0], [1.0], [2.0]]), np.ones(3)).round(3)  # logs -1, 0, -1
+    array([[0.   , 0.667, 0.   ]])
+    """
+    if widths.ndim > 1:
+        blocks = [
+            logs - logs.mean(axis=1, keepdims=True) for _, logs in log_response_blocks(x, centers, widths)
+        ]
+        found = np.concatenate(blocks)
+    else:
+        inverse = 1 / widths
+        slopes, levels = centers * inverse[:, None], (centers**2).sum(axis=1) * inverse
+        found = x @ (2 * (slopes - slopes.mean(axis=0)).T)
+        found -= levels - levels.mean()
+        if (inverse != inverse[0]).any():
+            found -= (x**2).sum(axis=1)[:, None] * (inverse - inverse.mean())
+    np.maximum(found, 0, out=found)
     return found
 
 

@@ -1,0 +1,479 @@
+"""Stack: layers of Gaussian neurons on patches of images, learned one above the other, without labels."""
+
+import copy
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import check_random_state
+from threadpoolctl import threadpool_limits
+
+from gaussian_neurons.base.checks import one_of, whole_number
+from gaussian_neurons.base.warn import silent
+from gaussian_neurons.estimator import GaussianNeurons
+from gaussian_neurons.learning import responses
+from gaussian_neurons.model.advice import AdviceWarning
+from gaussian_neurons.sampling import Patches
+
+Array = NDArray[Any]
+
+SEEDS = int(np.iinfo(np.int32).max)
+FIRST = 10_000  # patches that decide the normalization of a layer
+BLOCK = 1000  # images between two moments at which layers see what those below have learned
+FROM_IMAGE = 10  # patches that each layer takes from an image of a stream
+AT_ONCE = 500  # patches that pass through the layers below at once
+NUMBERS_AT_ONCE = 1 << 24  # of patches and their responses, when images are transformed
+FLOOR = 0.01  # part of the typical variance and length that is added before dividing by them
+REGULAR = 0.1  # variance that whitening adds to each direction; a pixel has 1 after "contrast"
+STEPS = ("contrast", "whiten", "length")  # in this order
+
+
+@dataclass(frozen=True, eq=False)
+class Layer:
+    """One layer of a Stack: neurons that respond to each patch of the images or of the maps below.
+
+    Parameters
+    ----------
+    neurons : GaussianNeurons
+        A model before its first sample, whose parameters say how the neurons learn. It is copied.
+    kernel_size : int, default=5
+        Side of a patch. It has kernel_size^2 numbers for each channel or neuron below.
+    stride : int, default=1
+        Distance between two patches.
+    pool : int, default=1
+        Responses are averaged over squares of pool x pool places before the layer above sees them.
+    normalize : of "contrast", "whiten", "length", default all three
+        What is done to a patch, in this order. "contrast": its mean is subtracted, and it is divided by its
+        standard deviation. "whiten": its numbers are decorrelated, as those of the first patches are
+        (ZCA). "length": it is divided by its length.
+
+    Examples
+    --------
+    >>> Layer(GaussianNeurons(400), kernel_size=6, pool=2).normalize
+    ('contrast', 'whiten', 'length')
+    """
+
+    neurons: GaussianNeurons
+    kernel_size: int = 5
+    stride: int = 1
+    pool: int = 1
+    normalize: tuple[str, ...] = STEPS
+
+    def checked(self) -> Self:
+        """The layer, or a ValueError if a setting is invalid."""
+        if not isinstance(self.neurons, GaussianNeurons):
+            raise TypeError(f"neurons must be GaussianNeurons, got {self.neurons!r}.")
+        for name in ("kernel_size", "stride", "pool"):
+            whole_number(name, getattr(self, name))
+        for step in self.normalize:
+            one_of("normalize", step, STEPS)
+        return self
+
+
+class Stack(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Layers of Gaussian neurons on patches of images, learned without labels.
+
+    The first layer learns from patches of the images, each further one from patches of the maps of responses
+    below. Features of an image are the responses of the last layer, averaged over the parts of a grid.
+
+    A patch is normalized (`Layer.normalize`). A neuron passes on how much its log-response exceeds the mean
+    of all neurons of the layer, and 0 if it does not: max(log f_i - mean_j log f_j, 0).
+
+    Parameters
+    ----------
+    layers : list of Layer, the lowest first
+    shape : (height, width) or (height, width, channels), default=None
+        The shape of an image, if rows of X are images. None: X is an array (n, height, width) or (n, height,
+        width, channels).
+    n_samples : int, default=100_000
+        How many patches each layer learns from in `fit`.
+    grid : int, default=2
+        Features are means over grid x grid parts of the map.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the patches and of the neurons.
+
+    Attributes
+    ----------
+    models_ : list of GaussianNeurons, one for each layer; their centers are normalized patches
+    n_images_seen_ : how many images `partial_fit` has taken
+    n_features_in_ : numbers of an image
+
+    Notes
+    -----
+    `fit` lets the layers learn one after another. Patches are drawn at random from the images as those of
+    `sampling.Patches` are: for a layer above others, a window of the image that is as large as what its
+    patch sees of it, and which the layers below transform.
+
+    With `partial_fit` all layers learn while images flow. Each image gives ten patches to each layer. What
+    the layers below have learned is seen every 1000 images, so the result does not depend on how the stream
+    is divided into calls. The first layer begins after 1000 images, the second after 2000.
+
+    Mean and covariance of the first 10,000 patches of a layer decide its normalization, which is then kept.
+
+    Images of type uint8 are divided by 255, others are taken as they are. The same seed gives the same bits
+    of what is learned. Features are computed in float32 and depend in their last bits on how many images
+    are transformed at once.
+
+    Examples
+    --------
+    >>> from gaussian_neurons.datasets import mnist_sample
+    >>> images = mnist_sample().images
+    >>> layer = Layer(GaussianNeurons(16, width=0.5, init="samples"), kernel_size=7, stride=2)
+    >>> stack = Stack([layer], n_samples=2000, random_state=0).fit(images)
+    >>> stack.transform(images[:3]).shape  # 16 neurons, 2 x 2 parts
+    (3, 64)
+    """
+
+    def __init__(
+        self,
+        layers: Sequence[Layer],
+        *,
+        shape: Any = None,
+        n_samples: int = 100_000,
+        grid: int = 2,
+        random_state: Any = None,
+    ) -> None:
+        self.layers = layers
+        self.shape = shape
+        self.n_samples = n_samples
+        self.grid = grid
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: Any = None) -> Self:
+        """Start over: each layer learns from `n_samples` patches of the images, the lowest layer first.
+
+        Parameters
+        ----------
+        X : images, (n, height, width), (n, height, width, channels) or rows if there is a `shape`
+        y : ignored
+        """
+        images = self._images(X)
+        layers, seed = self._checked_layers(images), self._drawn_seed()
+        count = whole_number("n_samples", self.n_samples)
+        learners = _learners(layers, seed)
+        below: list[_Encoder] = []
+        with threadpool_limits(1), silent(AdviceWarning):  # one thread: sums are in one order
+            for k, learner in enumerate(learners):
+                size = window(layers[: k + 1])
+                stream = Patches(images, size, learner.seed)
+                for first in range(0, count, AT_ONCE):
+                    rows = stream.draw(first, min(AT_ONCE, count - first)).x
+                    learner.learn(_upward(rows.reshape(len(rows), size, size, -1), below))
+                below.append(learner.finished())
+        self._assign(images, learners, below, 0)
+        return self
+
+    def partial_fit(self, X: ArrayLike, y: Any = None) -> Self:
+        """Learn with all layers from ten patches of each image, in the order of the images.
+
+        Parameters
+        ----------
+        X : images, as for `fit`
+        y : ignored
+        """
+        images = self._images(X)
+        layers = self._checked_layers(images)
+        if self._learners is None:
+            learners, below, seen = _learners(layers, self._drawn_seed()), [], 0
+        else:
+            self._require_shape(images)
+            learners, below = copy.deepcopy(self._learners), list(self._encoders)
+            seen = self.n_images_seen_
+        sizes = [window(layers[: k + 1]) for k in range(len(layers))]
+        with threadpool_limits(1), silent(AdviceWarning):
+            for index, image in enumerate(images, seen):
+                for k, learner in enumerate(learners[: len(below) + 1]):
+                    learner.learn(_upward(_windows_of(image, sizes[k], learner.seed, index), below[:k]))
+                if (index + 1) % BLOCK == 0:
+                    below = [learner.finished() for learner in learners[: len(below) + 1]]
+        self._assign(images, learners, below, seen + len(images))
+        return self
+
+    def transform(self, X: ArrayLike) -> NDArray[np.float32]:
+        """The features of images, (n, grid * grid * n_neurons of the last layer).
+
+        Parameters
+        ----------
+        X : images, as for `fit`
+        """
+        grid = whole_number("grid", self.grid)
+        maps = self._mapped(X)
+        return np.concatenate([_averaged(block, grid) for block in maps])
+
+    def maps(self, X: ArrayLike) -> NDArray[np.float32]:
+        """The maps of the last layer, (n, height, width, n_neurons), averaged over its squares."""
+        return np.concatenate(list(self._mapped(X)))
+
+    # ---- internals --------------------------------------------------------------------------------
+
+    _learners: "list[_Learner] | None" = None
+    _encoders: "list[_Encoder]" = []  # noqa: RUF012  (replaced, never changed)
+
+    def _mapped(self, X: ArrayLike) -> Iterator[Array]:
+        if self._learners is None:
+            raise NotFittedError("this Stack has learned nothing yet: call fit or partial_fit first.")
+        if len(self._encoders) < len(self._learners):
+            raise NotFittedError(
+                f"{len(self._encoders)} of {len(self._learners)} layers have begun to learn: partial_fit "
+                f"needs {BLOCK} images for each, and has taken {self.n_images_seen_}."
+            )
+        images = self._images(X)
+        self._require_shape(images)
+        side = images.shape[1] * images.shape[2]
+        numbers = max(side * it.numbers_at_a_place for it in self._encoders)
+        at_once = max(1, NUMBERS_AT_ONCE // numbers)
+        for begin in range(0, len(images), at_once):
+            yield _upward(_scaled(images[begin : begin + at_once]), self._encoders)
+
+    def _images(self, X: Any) -> Array:
+        images = np.asarray(X)
+        if self.shape is not None:
+            shape = tuple(self.shape)
+            if images.ndim != 2 or images.shape[1] != np.prod(shape):
+                raise ValueError(
+                    f"rows of X must have {np.prod(shape)} numbers for shape={shape}, got {images.shape}."
+                )
+            images = images.reshape(len(images), *shape)
+        if images.ndim not in (3, 4) or not images.size:
+            raise ValueError(
+                f"X must be an array (n, height, width) or (n, height, width, channels), got "
+                f"{images.shape}. If rows are images, give their shape: Stack(..., shape=(28, 28))."
+            )
+        if images.dtype != np.uint8:
+            images = images.astype(np.float32)
+            if not np.isfinite(images).all():
+                raise ValueError("images must hold finite numbers, got NaN or infinity.")
+        return images[..., None] if images.ndim == 3 else images
+
+    def _checked_layers(self, images: Array) -> list[Layer]:
+        layers = [layer.checked() for layer in self.layers]
+        if not layers:
+            raise ValueError("a Stack needs at least one Layer.")
+        size, side = window(layers), min(images.shape[1:3])
+        if size > side:
+            raise ValueError(
+                f"a patch of the last layer sees {size} x {size} pixels, but images have "
+                f"{images.shape[1]} x {images.shape[2]}. Choose a smaller kernel_size, stride or pool."
+            )
+        return layers
+
+    def _require_shape(self, images: Array) -> None:
+        if images.shape[1:] != self._shape_in:
+            raise ValueError(
+                f"images must have the shape {self._shape_in} of those before, got {images.shape[1:]}."
+            )
+
+    def _drawn_seed(self) -> int:
+        return int(check_random_state(self.random_state).randint(SEEDS))
+
+    def _assign(
+        self, images: Array, learners: "list[_Learner]", encoders: "list[_Encoder]", seen: int
+    ) -> None:
+        self._learners, self._encoders = learners, encoders
+        self._shape_in: tuple[int, ...] = images.shape[1:]
+        self.n_images_seen_, self.n_features_in_ = seen, int(np.prod(images.shape[1:]))
+
+    @property
+    def models_(self) -> list[GaussianNeurons]:  # noqa: D102  (documented above)
+        if self._learners is None:
+            raise AttributeError("models_ are those of a Stack that has learned.")
+        return [learner.model for learner in self._learners]
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.grid**2 * len(self.models_[-1].centers_)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._learners is not None
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = self.shape is not None
+        tags.input_tags.three_d_array = self.shape is None
+        return tags
+
+
+# ---- one layer ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Normalization:
+    """What is done to a patch before neurons see it, decided by the first patches."""
+
+    steps: tuple[str, ...]
+    floor: float  # added to a variance
+    mean: Array  # (D,)
+    whitening: Array | None  # (D, D)
+    length: float  # added to a squared length
+
+    def __call__(self, rows: Array) -> Array:
+        rows = _contrasted(rows, self.floor) if "contrast" in self.steps else rows
+        if self.whitening is not None:
+            rows = (rows - self.mean) @ self.whitening
+        if "length" in self.steps:
+            rows = rows / np.sqrt((rows**2).sum(axis=1, keepdims=True) + np.float32(self.length))
+        return np.asarray(rows, np.float32)
+
+
+def normalization(steps: tuple[str, ...], rows: Array) -> _Normalization:
+    """The normalization of a layer, from its first patches (n, D).
+
+    Examples
+    --------
+    The numbers of whitened patches are nearly uncorrelated:
+
+    >>> rows = np.random.default_rng(0).normal(size=(5000, 2)).astype(np.float32)
+    >>> rows[:, 1] += rows[:, 0]
+    >>> [f"{np.corrcoef(it.T)[0, 1]:.1f}" for it in (rows, normalization(("whiten",), rows)(rows))]
+    ['0.7', '0.1']
+    """
+    floor = FLOOR * float(rows.var(axis=1).mean()) + float(np.finfo(np.float32).tiny)
+    found = _Normalization(tuple(it for it in STEPS if it in steps), floor, rows.mean(axis=0), None, 0.0)
+    if "whiten" in steps:
+        seen = (_contrasted(rows, floor) if "contrast" in steps else rows).astype(np.float64)
+        mean, covariance = seen.mean(axis=0), np.cov(seen.T).reshape(seen.shape[1], -1)
+        squares, axes = np.linalg.eigh(covariance)
+        added = REGULAR * float(np.trace(covariance)) / len(covariance) + float(np.finfo(np.float32).tiny)
+        whitening = axes / np.sqrt(np.maximum(squares, 0) + added) @ axes.T
+        found = replace(found, mean=mean.astype(np.float32), whitening=whitening.astype(np.float32))
+    if "length" in steps:
+        without = replace(found, steps=tuple(it for it in found.steps if it != "length"))
+        typical = float((without(rows) ** 2).sum(axis=1).mean())
+        found = replace(found, length=FLOOR * typical + float(np.finfo(np.float32).tiny))
+    return found
+
+
+def _contrasted(rows: Array, floor: float) -> Array:
+    rows = rows - rows.mean(axis=1, keepdims=True)
+    contrasted: Array = rows / np.sqrt((rows**2).mean(axis=1, keepdims=True) + np.float32(floor))
+    return contrasted
+
+
+@dataclass(frozen=True)
+class _Encoder:
+    """A layer at some moment: maps below -> maps of how far log-responses exceed their mean."""
+
+    layer: Layer
+    normalized: _Normalization
+    centers: Array  # (K, D)
+    widths: Array  # (K,) or covariances
+
+    @property
+    def numbers_at_a_place(self) -> int:
+        return sum(self.centers.shape)
+
+    def __call__(self, maps: Array) -> Array:
+        """(n, height, width, channels) -> (n, height', width', K)."""
+        size, stride, pool = self.layer.kernel_size, self.layer.stride, self.layer.pool
+        places = np.lib.stride_tricks.sliding_window_view(maps, (size, size), axis=(1, 2))
+        places = places[:, ::stride, ::stride].transpose(0, 1, 2, 4, 5, 3)
+        count, height, width = places.shape[:3]
+        rows = self.normalized(places.reshape(count * height * width, -1))
+        found = responses.excess(rows, self.centers, self.widths).reshape(count, height, width, -1)
+        if pool == 1:
+            return found
+        height, width = height // pool, width // pool
+        squares = found[:, : height * pool, : width * pool].reshape(count, height, pool, width, pool, -1)
+        pooled: Array = squares.mean(axis=(2, 4))
+        return pooled
+
+
+@dataclass
+class _Learner:
+    """A layer that learns: the model, its normalization, and the first patches until there are enough."""
+
+    layer: Layer
+    model: GaussianNeurons
+    seed: int
+    normalized: _Normalization | None = None
+    waiting: list[Array] = field(default_factory=list)
+
+    def learn(self, maps: Array) -> None:
+        """Learn from patches (n, size, size, channels). The bits of a product depend on n."""
+        rows = maps.reshape(len(maps), -1)
+        if self.normalized is None:
+            self.waiting.append(rows)
+            if sum(map(len, self.waiting)) >= FIRST:
+                self.start()
+        else:
+            self.model.partial_fit(self.normalized(rows))
+
+    def start(self) -> None:
+        """Decide the normalization, and learn from the patches that have waited for it."""
+        rows, self.waiting = np.concatenate(self.waiting), []
+        self.normalized = normalization(self.layer.normalize, rows)
+        self.model.partial_fit(self.normalized(rows))
+
+    def finished(self) -> _Encoder:
+        """The layer as it is now."""
+        if self.normalized is None:
+            self.start()
+        assert self.normalized is not None
+        return _Encoder(self.layer, self.normalized, self.model.centers_, self.model.widths_)
+
+
+def _learners(layers: Sequence[Layer], seed: int) -> list[_Learner]:
+    """Layers before their first sample, each with a seed of its own."""
+    seeds = np.random.default_rng(seed).integers(SEEDS, size=len(layers)).tolist()
+    return [
+        _Learner(layer, clone(layer.neurons).set_params(random_state=own), own)
+        for layer, own in zip(layers, seeds, strict=True)
+    ]
+
+
+# ---- images and windows ---------------------------------------------------------------------------
+
+
+def window(layers: Sequence[Layer]) -> int:
+    """The side of what a patch of the last layer sees of an image, in pixels.
+
+    Examples
+    --------
+    A patch of 3 x 3 squares of 2 x 2 places, each of 5 x 5 pixels:
+
+    >>> neurons = GaussianNeurons(8)
+    >>> window([Layer(neurons, kernel_size=5, pool=2), Layer(neurons, kernel_size=3)])
+    10
+    """
+    size = 1
+    for layer in reversed(layers):
+        places = size if layer is layers[-1] else size * layer.pool
+        size = (places - 1) * layer.stride + layer.kernel_size
+    return size
+
+
+def _upward(maps: Array, layers: Sequence[Callable[[Array], Array]]) -> Array:
+    """Maps after some layers."""
+    for layer in layers:
+        maps = layer(maps)
+    return maps
+
+
+def _scaled(images: Array) -> Array:
+    """Images in float32: bytes are divided by 255."""
+    scaled: Array = images.astype(np.float32)
+    return scaled / np.float32(255) if images.dtype == np.uint8 else scaled
+
+
+def _windows_of(image: Array, size: int, seed: int, index: int) -> Array:
+    """The windows of one image of a stream, (FROM_IMAGE, size, size, channels)."""
+    rows: Array = Patches(image[None], size, seed).draw(index * FROM_IMAGE, FROM_IMAGE).x
+    return rows.reshape(FROM_IMAGE, size, size, -1)
+
+
+def _averaged(maps: Array, grid: int) -> Array:
+    """Means over the parts of a grid, (n, grid * grid * K)."""
+    count, height, width, _ = maps.shape
+    if grid > min(height, width):
+        raise ValueError(f"grid must be at most {min(height, width)}, the side of the last map, got {grid}.")
+    rows, columns = (np.linspace(0, side, grid + 1).round().astype(int) for side in (height, width))
+    parts = [
+        maps[:, rows[i] : rows[i + 1], columns[j] : columns[j + 1]].mean(axis=(1, 2))
+        for i in range(grid)
+        for j in range(grid)
+    ]
+    return np.stack(parts, axis=1).reshape(count, -1)
