@@ -214,7 +214,8 @@ def _grounds(
     """How sure an event is, in nats, and why."""
     won = round(share * rows)
     if kind == "moved" and was is not None:
-        apart = min(float(((center - was.center) ** 2).sum() / max(far, LEAST_SCATTER)), 1 / LEAST_SCATTER)
+        distance = float(((center - was.center) ** 2).sum())  # float32 does not hold LEAST_SCATTER
+        apart = min(distance / max(far, LEAST_SCATTER), 1 / LEAST_SCATTER)
         # a mean of n samples, each with the variance far / D in a column, against the old center
         return won * apart * len(center) / 2, f"the center moved {np.sqrt(apart):.3g} times its scatter"
     if kind == "absent" and was is not None:
