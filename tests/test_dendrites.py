@@ -1,6 +1,8 @@
 """Dendrites: affinities and groups worked out by hand, laws, and what they are for."""
 
 import pickle
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -253,3 +255,9 @@ def test_questions_before_learning_are_rejected():
             ask()
     with pytest.raises(NotFittedError):
         DendriticNeurons(FrozenEstimator(GaussianNeurons())).fit([[0.0], [1.0]])
+
+
+def test_the_program_of_the_page_runs(capsys):
+    text = (Path(__file__).parents[1] / "docs" / "dendrites.md").read_text()
+    exec(re.search(r"```python\n(.*?)```", text, re.DOTALL)[1], {})
+    assert capsys.readouterr().out.endswith("(20000, 10)\n")
