@@ -24,8 +24,8 @@ def images(count=60, side=12, channels=(), seed=0):
     return x
 
 
-def neurons(count, width=1.0, **more):
-    return GaussianNeurons(count, width=width, init="samples", inhibition=0.01, **more)
+def neurons(count, width=0.3, **more):
+    return GaussianNeurons(count, width=width, init="samples", inhibition=0.1, **more)
 
 
 def two_layers(**more):
@@ -85,6 +85,28 @@ def test_normalization_by_hand():
 def test_flat_patches_stay_finite():
     rows = np.zeros((20, 4), np.float32)
     assert (normalization(stack.STEPS, rows)(rows) == 0).all()
+
+
+def test_flat_patches_teach_nothing():
+    """Half of the images are blank; a model of the others' patches alone has the same neurons."""
+    x = images(40)
+    blank = np.full_like(x, 128)
+    layer = Layer(neurons(5), kernel_size=3, normalize=("contrast",))
+    fitted = Stack([layer], n_samples=1500, random_state=0).fit(np.concatenate([x, blank]))
+    assert 600 < fitted.models_[0].n_samples_seen_ < 900
+    assert np.abs(fitted.models_[0].centers_).max() > 0.5
+    only_blank = Stack([layer], n_samples=1500, random_state=0)
+    with pytest.raises(ValueError, match="flat"):
+        only_blank.fit(blank)
+
+
+def test_whitening_keeps_the_largest_directions():
+    """Of a cloud that is long along (3, 4), one direction is kept: the place along it, in deviations."""
+    along = np.random.default_rng(0).normal(size=(5000, 1)).astype(np.float32)
+    rows = along * np.array([[3, 4]], np.float32) + 0.01 * np.random.default_rng(1).normal(size=(5000, 2))
+    found = normalization(("whiten",), rows.astype(np.float32), n_directions=1)(rows)
+    # the variance along is 25, and a tenth of the mean variance 12.5 is added
+    np.testing.assert_allclose(np.abs(found[:, 0]), np.abs(along[:, 0]) * 5 / np.sqrt(26.25), atol=0.03)
 
 
 def test_features_of_one_layer_by_hand():

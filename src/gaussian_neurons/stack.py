@@ -48,8 +48,11 @@ class Layer:
         Responses are averaged over squares of pool x pool places before the layer above sees them.
     normalize : of "contrast", "whiten", "length", default all three
         What is done to a patch, in this order. "contrast": its mean is subtracted, and it is divided by its
-        standard deviation. "whiten": its numbers are decorrelated, as those of the first patches are
-        (ZCA). "length": it is divided by its length.
+        standard deviation. "whiten": its principal components are divided by theirs; only those of the
+        largest variance are kept. "length": it is divided by its length.
+    n_directions : int or None, default=40
+        How many principal components "whiten" keeps at most. Gaussian responses need few: in many
+        dimensions, all patches are at about the same distance. None keeps all.
 
     Examples
     --------
@@ -62,6 +65,7 @@ class Layer:
     stride: int = 1
     pool: int = 1
     normalize: tuple[str, ...] = STEPS
+    n_directions: int | None = 40
 
     def checked(self) -> Self:
         """The layer, or a ValueError if a setting is invalid."""
@@ -71,6 +75,8 @@ class Layer:
             whole_number(name, getattr(self, name))
         for step in self.normalize:
             one_of("normalize", step, STEPS)
+        if self.n_directions is not None:
+            whole_number("n_directions", self.n_directions)
         return self
 
 
@@ -113,6 +119,8 @@ class Stack(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     is divided into calls. The first layer begins after 1000 images, the second after 2000.
 
     Mean and covariance of the first 10,000 patches of a layer decide its normalization, which is then kept.
+    After "contrast", flat patches would be noise: those with less than 1 % of the mean variance teach
+    nothing.
 
     Images of type uint8 are divided by 255, others are taken as they are. The same seed gives the same bits
     of what is learned. Features are computed in float32 and depend in their last bits on how many images
@@ -307,7 +315,7 @@ class _Normalization:
     steps: tuple[str, ...]
     floor: float  # added to a variance
     mean: Array  # (D,)
-    whitening: Array | None  # (D, D)
+    whitening: Array | None  # (D, number of directions)
     length: float  # added to a squared length
 
     def __call__(self, rows: Array) -> Array:
@@ -318,8 +326,12 @@ class _Normalization:
             rows = rows / np.sqrt((rows**2).sum(axis=1, keepdims=True) + np.float32(self.length))
         return np.asarray(rows, np.float32)
 
+    def teaching(self, rows: Array) -> Array:
+        """The normalized patches without those that are flat."""
+        return self(rows[rows.var(axis=1) > self.floor] if "contrast" in self.steps else rows)
 
-def normalization(steps: tuple[str, ...], rows: Array) -> _Normalization:
+
+def normalization(steps: tuple[str, ...], rows: Array, n_directions: int | None = None) -> _Normalization:
     """The normalization of a layer, from its first patches (n, D).
 
     Examples
@@ -328,17 +340,19 @@ def normalization(steps: tuple[str, ...], rows: Array) -> _Normalization:
 
     >>> rows = np.random.default_rng(0).normal(size=(5000, 2)).astype(np.float32)
     >>> rows[:, 1] += rows[:, 0]
-    >>> [f"{np.corrcoef(it.T)[0, 1]:.1f}" for it in (rows, normalization(("whiten",), rows)(rows))]
-    ['0.7', '0.1']
+    >>> whitened = normalization(("whiten",), rows)(rows)
+    >>> [bool(abs(np.corrcoef(it.T)[0, 1]) < 0.1) for it in (rows, whitened)]
+    [False, True]
     """
     floor = FLOOR * float(rows.var(axis=1).mean()) + float(np.finfo(np.float32).tiny)
     found = _Normalization(tuple(it for it in STEPS if it in steps), floor, rows.mean(axis=0), None, 0.0)
     if "whiten" in steps:
-        seen = (_contrasted(rows, floor) if "contrast" in steps else rows).astype(np.float64)
-        mean, covariance = seen.mean(axis=0), np.cov(seen.T).reshape(seen.shape[1], -1)
-        squares, axes = np.linalg.eigh(covariance)
+        plain = replace(found, steps=tuple(it for it in found.steps if it == "contrast"))
+        seen = plain.teaching(rows) if (rows.var(axis=1) > floor).any() else plain(rows)
+        mean, covariance = seen.mean(axis=0), np.cov(seen.T, dtype=np.float64).reshape(seen.shape[1], -1)
+        squares, axes = (it[..., ::-1][..., :n_directions] for it in np.linalg.eigh(covariance))
         added = REGULAR * float(np.trace(covariance)) / len(covariance) + float(np.finfo(np.float32).tiny)
-        whitening = axes / np.sqrt(np.maximum(squares, 0) + added) @ axes.T
+        whitening = axes / np.sqrt(np.maximum(squares, 0) + added)
         found = replace(found, mean=mean.astype(np.float32), whitening=whitening.astype(np.float32))
     if "length" in steps:
         without = replace(found, steps=tuple(it for it in found.steps if it != "length"))
@@ -400,19 +414,26 @@ class _Learner:
             if sum(map(len, self.waiting)) >= FIRST:
                 self.start()
         else:
-            self.model.partial_fit(self.normalized(rows))
+            self._take(rows)
 
     def start(self) -> None:
         """Decide the normalization, and learn from the patches that have waited for it."""
         rows, self.waiting = np.concatenate(self.waiting), []
-        self.normalized = normalization(self.layer.normalize, rows)
-        self.model.partial_fit(self.normalized(rows))
+        self.normalized = normalization(self.layer.normalize, rows, self.layer.n_directions)
+        self._take(rows)
+
+    def _take(self, rows: Array) -> None:
+        assert self.normalized is not None
+        if len(taught := self.normalized.teaching(rows)):
+            self.model.partial_fit(taught)
 
     def finished(self) -> _Encoder:
         """The layer as it is now."""
         if self.normalized is None:
             self.start()
         assert self.normalized is not None
+        if not self.model.__sklearn_is_fitted__():
+            raise ValueError("all patches are flat: there is nothing to learn.")
         return _Encoder(self.layer, self.normalized, self.model.centers_, self.model.widths_)
 
 

@@ -1,0 +1,98 @@
+"""A linear read-out of features: ridge regression to the classes, in closed form."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+Labels = NDArray[np.int64]
+
+PENALTIES = tuple(
+    10.0**k for k in np.arange(-6, 0.1, 0.5)
+)  # times the number of rows; features have variance 1
+HELD_OUT = 6  # one of so many rows chooses the penalty
+AT_ONCE = 4096  # rows
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """What a read-out reaches."""
+
+    test: float  # percent of the test rows
+    held_out: float  # percent of the training rows that chose the penalty
+    penalty: float
+    n_features: int
+
+
+def accuracy(train: Array, labels: Labels, test: Array, test_labels: Labels) -> Accuracy:
+    """The accuracy on test rows of a ridge regression to +1 for the class of a row and -1 for the others.
+
+    Features are standardized. One of six training rows chooses the penalty; the weights are then those of
+    all training rows.
+
+    Parameters
+    ----------
+    train : (n, D), float32
+    labels : (n,), from 0 to 9
+    test, test_labels : the same, of other rows
+
+    Examples
+    --------
+    >>> random = np.random.default_rng(0)
+    >>> y = random.integers(10, size=600)
+    >>> x = np.eye(10, dtype=np.float32)[y] + random.normal(0, 0.1, (600, 10)).astype(np.float32)
+    >>> accuracy(x[:500], y[:500], x[500:], y[500:]).test
+    100.0
+    """
+    mean, scale = train.mean(axis=0), train.std(axis=0)
+    scale = np.where(scale > 0, scale, 1)
+    held = np.arange(len(train)) % HELD_OUT == 0
+    targets = np.where(np.arange(10) == labels[:, None], 1, -1).astype(np.float32)
+    first, second = (_moments(train[part], targets[part], mean, scale) for part in (~held, held))
+    found = []
+    for penalty in PENALTIES:
+        weights = _weights(*first, penalty)
+        found.append(_correct(train[held], labels[held], mean, scale, weights))
+    best = int(np.argmax(found))
+    weights = _weights(first[0] + second[0], first[1] + second[1], PENALTIES[best])
+    correct = _correct(test, test_labels, mean, scale, weights)
+    return Accuracy(correct, found[best], PENALTIES[best], train.shape[1])
+
+
+def _rows(x: Array, mean: Array, scale: Array) -> Array:
+    """Standardized rows, with a 1 at the end, for the offset."""
+    rows: Array = np.concatenate([(x - mean) / scale, np.ones((len(x), 1), x.dtype)], axis=1)
+    return rows
+
+
+def _moments(x: Array, targets: Array, mean: Array, scale: Array) -> tuple[Array, Array]:
+    """X'X and X'Y, summed in float64 over blocks of rows."""
+    size = x.shape[1] + 1
+    square, product = np.zeros((size, size)), np.zeros((size, targets.shape[1]))
+    for begin in range(0, len(x), AT_ONCE):
+        rows = _rows(x[begin : begin + AT_ONCE], mean, scale)
+        square += rows.T @ rows
+        product += rows.T @ targets[begin : begin + AT_ONCE]
+    return square, product
+
+
+def _weights(square: Array, product: Array, penalty: float) -> Array:
+    """The weights of a ridge regression; the offset is not penalized."""
+    from scipy.linalg import solve
+
+    count = square[-1, -1]
+    penalties = np.full(len(square), penalty * count)
+    penalties[-1] = 1e-9 * count
+    weights: Array = solve(square + np.diag(penalties), product, assume_a="pos").astype(np.float32)
+    return weights
+
+
+def _correct(x: Array, labels: Labels, mean: Array, scale: Array, weights: Array) -> float:
+    """Percent of the rows whose largest output is that of their class."""
+    correct = 0
+    for begin in range(0, len(x), AT_ONCE):
+        outputs = _rows(x[begin : begin + AT_ONCE], mean, scale) @ weights
+        correct += int((outputs.argmax(axis=1) == labels[begin : begin + AT_ONCE]).sum())
+    return 100 * correct / len(x)
