@@ -147,7 +147,7 @@ def test_the_upper_layer_learns_patches_of_maps():
     x = images(4)
     fitted = two_layers().fit(x)
     size = window(fitted.layers)
-    lower = fitted._encoders[0]
+    lower = fitted.encoders_[0]
     whole = lower(x[..., None].astype(np.float32) / 255)  # squares of 2 x 2 places: windows at even pixels
     part = lower(x[:, 2 : 2 + size, 4 : 4 + size, None].astype(np.float32) / 255)
     np.testing.assert_allclose(part, whole[:, 1:3, 2:4], atol=1e-5)

@@ -105,6 +105,7 @@ class Stack(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     Attributes
     ----------
     models_ : list of GaussianNeurons, one for each layer; their centers are normalized patches
+    encoders_ : list of Encoder, the layers as functions from the maps below to their own
     n_images_seen_ : how many images `partial_fit` has taken
     n_features_in_ : numbers of an image
 
@@ -163,14 +164,14 @@ class Stack(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         layers, seed = self._checked_layers(images), self._drawn_seed()
         count = whole_number("n_samples", self.n_samples)
         learners = _learners(layers, seed)
-        below: list[_Encoder] = []
+        below: list[Encoder] = []
         with threadpool_limits(1), silent(AdviceWarning):  # one thread: sums are in one order
             for k, learner in enumerate(learners):
                 size = window(layers[: k + 1])
                 stream = Patches(images, size, learner.seed)
                 for first in range(0, count, AT_ONCE):
                     rows = stream.draw(first, min(AT_ONCE, count - first)).x
-                    learner.learn(_upward(rows.reshape(len(rows), size, size, -1), below))
+                    learner.learn(upward(rows.reshape(len(rows), size, size, -1), below))
                 below.append(learner.finished())
         self._assign(images, learners, below, 0)
         return self
@@ -189,13 +190,13 @@ class Stack(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             learners, below, seen = _learners(layers, self._drawn_seed()), [], 0
         else:
             self._require_shape(images)
-            learners, below = copy.deepcopy(self._learners), list(self._encoders)
+            learners, below = copy.deepcopy(self._learners), list(self.encoders_)
             seen = self.n_images_seen_
         sizes = [window(layers[: k + 1]) for k in range(len(layers))]
         with threadpool_limits(1), silent(AdviceWarning):
             for index, image in enumerate(images, seen):
                 for k, learner in enumerate(learners[: len(below) + 1]):
-                    learner.learn(_upward(_windows_of(image, sizes[k], learner.seed, index), below[:k]))
+                    learner.learn(upward(_windows_of(image, sizes[k], learner.seed, index), below[:k]))
                 if (index + 1) % BLOCK == 0:
                     below = [learner.finished() for learner in learners[: len(below) + 1]]
         self._assign(images, learners, below, seen + len(images))
@@ -209,8 +210,7 @@ class Stack(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         X : images, as for `fit`
         """
         grid = whole_number("grid", self.grid)
-        maps = self._mapped(X)
-        return np.concatenate([_averaged(block, grid) for block in maps])
+        return np.concatenate([averaged(block, grid) for block in self._mapped(X)])
 
     def maps(self, X: ArrayLike) -> NDArray[np.float32]:
         """The maps of the last layer, (n, height, width, n_neurons), averaged over its squares."""
@@ -219,23 +219,19 @@ class Stack(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     # ---- internals --------------------------------------------------------------------------------
 
     _learners: "list[_Learner] | None" = None
-    _encoders: "list[_Encoder]" = []  # noqa: RUF012  (replaced, never changed)
+    encoders_: "list[Encoder]" = []  # noqa: RUF012  (replaced, never changed)
 
     def _mapped(self, X: ArrayLike) -> Iterator[Array]:
         if self._learners is None:
             raise NotFittedError("this Stack has learned nothing yet: call fit or partial_fit first.")
-        if len(self._encoders) < len(self._learners):
+        if len(self.encoders_) < len(self._learners):
             raise NotFittedError(
-                f"{len(self._encoders)} of {len(self._learners)} layers have begun to learn: partial_fit "
+                f"{len(self.encoders_)} of {len(self._learners)} layers have begun to learn: partial_fit "
                 f"needs {BLOCK} images for each, and has taken {self.n_images_seen_}."
             )
         images = self._images(X)
         self._require_shape(images)
-        side = images.shape[1] * images.shape[2]
-        numbers = max(side * it.numbers_at_a_place for it in self._encoders)
-        at_once = max(1, NUMBERS_AT_ONCE // numbers)
-        for begin in range(0, len(images), at_once):
-            yield _upward(_scaled(images[begin : begin + at_once]), self._encoders)
+        return mapped(images, self.encoders_)
 
     def _images(self, X: Any) -> Array:
         images = np.asarray(X)
@@ -279,9 +275,9 @@ class Stack(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return int(check_random_state(self.random_state).randint(SEEDS))
 
     def _assign(
-        self, images: Array, learners: "list[_Learner]", encoders: "list[_Encoder]", seen: int
+        self, images: Array, learners: "list[_Learner]", encoders: "list[Encoder]", seen: int
     ) -> None:
-        self._learners, self._encoders = learners, encoders
+        self._learners, self.encoders_ = learners, encoders
         self._shape_in: tuple[int, ...] = images.shape[1:]
         self.n_images_seen_, self.n_features_in_ = seen, int(np.prod(images.shape[1:]))
 
@@ -309,7 +305,7 @@ class Stack(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
 
 @dataclass(frozen=True)
-class _Normalization:
+class Normalization:
     """What is done to a patch before neurons see it, decided by the first patches."""
 
     steps: tuple[str, ...]
@@ -319,6 +315,7 @@ class _Normalization:
     length: float  # added to a squared length
 
     def __call__(self, rows: Array) -> Array:
+        """The normalized patches, (n, D) -> (n, number of directions)."""
         rows = _contrasted(rows, self.floor) if "contrast" in self.steps else rows
         if self.whitening is not None:
             rows = (rows - self.mean) @ self.whitening
@@ -331,7 +328,7 @@ class _Normalization:
         return self(rows[rows.var(axis=1) > self.floor] if "contrast" in self.steps else rows)
 
 
-def normalization(steps: tuple[str, ...], rows: Array, n_directions: int | None = None) -> _Normalization:
+def normalization(steps: tuple[str, ...], rows: Array, n_directions: int | None = None) -> Normalization:
     """The normalization of a layer, from its first patches (n, D).
 
     Examples
@@ -345,7 +342,7 @@ def normalization(steps: tuple[str, ...], rows: Array, n_directions: int | None 
     [False, True]
     """
     floor = FLOOR * float(rows.var(axis=1).mean()) + float(np.finfo(np.float32).tiny)
-    found = _Normalization(tuple(it for it in STEPS if it in steps), floor, rows.mean(axis=0), None, 0.0)
+    found = Normalization(tuple(it for it in STEPS if it in steps), floor, rows.mean(axis=0), None, 0.0)
     if "whiten" in steps:
         plain = replace(found, steps=tuple(it for it in found.steps if it == "contrast"))
         seen = plain.teaching(rows) if (rows.var(axis=1) > floor).any() else plain(rows)
@@ -368,17 +365,22 @@ def _contrasted(rows: Array, floor: float) -> Array:
 
 
 @dataclass(frozen=True)
-class _Encoder:
+class Encoder:
     """A layer at some moment: maps below -> maps of how far log-responses exceed their mean."""
 
     layer: Layer
-    normalized: _Normalization
+    normalized: Normalization
     centers: Array  # (K, D)
     widths: Array  # (K,) or covariances
 
     @property
     def numbers_at_a_place(self) -> int:
+        """The size of a patch and its responses."""
         return sum(self.centers.shape)
+
+    def responses(self, rows: Array) -> Array:
+        """What neurons pass on about normalized patches, (n, D) -> (n, K)."""
+        return responses.excess(rows, self.centers, self.widths)
 
     def __call__(self, maps: Array) -> Array:
         """(n, height, width, channels) -> (n, height', width', K)."""
@@ -387,7 +389,7 @@ class _Encoder:
         places = places[:, ::stride, ::stride].transpose(0, 1, 2, 4, 5, 3)
         count, height, width = places.shape[:3]
         rows = self.normalized(places.reshape(count * height * width, -1))
-        found = responses.excess(rows, self.centers, self.widths).reshape(count, height, width, -1)
+        found = self.responses(rows).reshape(count, height, width, -1)
         if pool == 1:
             return found
         height, width = height // pool, width // pool
@@ -403,7 +405,7 @@ class _Learner:
     layer: Layer
     model: GaussianNeurons
     seed: int
-    normalized: _Normalization | None = None
+    normalized: Normalization | None = None
     waiting: list[Array] = field(default_factory=list)
 
     def learn(self, maps: Array) -> None:
@@ -427,14 +429,14 @@ class _Learner:
         if len(taught := self.normalized.teaching(rows)):
             self.model.partial_fit(taught)
 
-    def finished(self) -> _Encoder:
+    def finished(self) -> Encoder:
         """The layer as it is now."""
         if self.normalized is None:
             self.start()
         assert self.normalized is not None
         if not self.model.__sklearn_is_fitted__():
             raise ValueError("all patches are flat: there is nothing to learn.")
-        return _Encoder(self.layer, self.normalized, self.model.centers_, self.model.widths_)
+        return Encoder(self.layer, self.normalized, self.model.centers_, self.model.widths_)
 
 
 def _learners(layers: Sequence[Layer], seed: int) -> list[_Learner]:
@@ -467,14 +469,14 @@ def window(layers: Sequence[Layer]) -> int:
     return size
 
 
-def _upward(maps: Array, layers: Sequence[Callable[[Array], Array]]) -> Array:
+def upward(maps: Array, layers: Sequence[Callable[[Array], Array]]) -> Array:
     """Maps after some layers."""
     for layer in layers:
         maps = layer(maps)
     return maps
 
 
-def _scaled(images: Array) -> Array:
+def scaled(images: Array) -> Array:
     """Images in float32: bytes are divided by 255."""
     scaled: Array = images.astype(np.float32)
     return scaled / np.float32(255) if images.dtype == np.uint8 else scaled
@@ -486,7 +488,15 @@ def _windows_of(image: Array, size: int, seed: int, index: int) -> Array:
     return rows.reshape(FROM_IMAGE, size, size, -1)
 
 
-def _averaged(maps: Array, grid: int) -> Array:
+def mapped(images: Array, encoders: Sequence["Encoder"]) -> Iterator[Array]:
+    """The maps of images after some layers, in blocks that fit into memory."""
+    side = images.shape[1] * images.shape[2]
+    at_once = max(1, NUMBERS_AT_ONCE // max(side * it.numbers_at_a_place for it in encoders))
+    for begin in range(0, len(images), at_once):
+        yield upward(scaled(images[begin : begin + at_once]), encoders)
+
+
+def averaged(maps: Array, grid: int) -> Array:
     """Means over the parts of a grid, (n, grid * grid * K)."""
     count, height, width, _ = maps.shape
     if grid > min(height, width):

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 Labels = NDArray[np.int64]
 
-PENALTIES = tuple(
-    10.0**k for k in np.arange(-6, 0.1, 0.5)
-)  # times the number of rows; features have variance 1
+PENALTIES = (1e-6, 1e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3)  # times the number of rows
+SILENT = 1e-5  # least standard deviation of a feature that counts, as a part of the largest
 HELD_OUT = 6  # one of so many rows chooses the penalty
 AT_ONCE = 4096  # rows
 
@@ -47,14 +46,17 @@ def accuracy(train: Array, labels: Labels, test: Array, test_labels: Labels) -> 
     100.0
     """
     mean, scale = train.mean(axis=0), train.std(axis=0)
-    scale = np.where(scale > 0, scale, 1)
+    scale = np.where(scale > SILENT * scale.max(), scale, np.inf)
     held = np.arange(len(train)) % HELD_OUT == 0
     targets = np.where(np.arange(10) == labels[:, None], 1, -1).astype(np.float32)
     first, second = (_moments(train[part], targets[part], mean, scale) for part in (~held, held))
     found = []
     for penalty in PENALTIES:
-        weights = _weights(*first, penalty)
-        found.append(_correct(train[held], labels[held], mean, scale, weights))
+        try:
+            weights = _weights(*first, penalty)
+            found.append(_correct(train[held], labels[held], mean, scale, weights))
+        except np.linalg.LinAlgError:  # the penalty is less than the rounding error of float32
+            found.append(0.0)
     best = int(np.argmax(found))
     weights = _weights(first[0] + second[0], first[1] + second[1], PENALTIES[best])
     correct = _correct(test, test_labels, mean, scale, weights)
@@ -80,12 +82,12 @@ def _moments(x: Array, targets: Array, mean: Array, scale: Array) -> tuple[Array
 
 def _weights(square: Array, product: Array, penalty: float) -> Array:
     """The weights of a ridge regression; the offset is not penalized."""
-    from scipy.linalg import solve
+    from scipy.linalg import cho_factor, cho_solve
 
     count = square[-1, -1]
     penalties = np.full(len(square), penalty * count)
     penalties[-1] = 1e-9 * count
-    weights: Array = solve(square + np.diag(penalties), product, assume_a="pos").astype(np.float32)
+    weights: Array = cho_solve(cho_factor(square + np.diag(penalties)), product).astype(np.float32)
     return weights
 
 
