@@ -24,7 +24,7 @@ from benchmarks.quality.systems import MOST_CLUSTERS, Array
 from benchmarks.quality.table import text
 from benchmarks.variants import AS_IT_IS, VARIANTS, Variant, drift_scores, patched
 from gaussian_neurons import GaussianNeurons
-from gaussian_neurons.clustering import numbering, tree
+from gaussian_neurons.clustering import numbering, resting, tree
 from gaussian_neurons.clustering.numbering import Event
 from gaussian_neurons.datasets.synthetic import Drifting, Mixture
 from gaussian_neurons.learning import relocation
@@ -60,6 +60,19 @@ def sorted_by_cluster(model: GaussianNeurons, seed: int, dimensions: int = 2) ->
 
 def sorted_in_eight_columns(model: GaussianNeurons, seed: int) -> float:
     return sorted_by_cluster(model, seed, 8)
+
+
+def touching(model: GaussianNeurons, seed: int, *, in_turn: bool = True) -> float:
+    """Sixteen clusters on a grid, four standard deviations apart, all of one after all of another."""
+    random = np.random.default_rng(seed)
+    labels = random.integers(16, size=32_000)
+    labels = random.permutation(16)[np.sort(labels)] if in_turn else labels
+    x = random.normal(np.stack(np.divmod(labels, 4), axis=1) * 4.0)
+    return adjusted_rand_score(labels, model.partial_fit(x).predict(x))
+
+
+def touching_shuffled(model: GaussianNeurons, seed: int) -> float:
+    return touching(model, seed, in_turn=False)
 
 
 def jump(model: GaussianNeurons, seed: int) -> float:
@@ -102,6 +115,8 @@ def outliers(model: GaussianNeurons, seed: int) -> float:
 STREAMS: dict[str, Callable[[GaussianNeurons, int], float]] = {
     "sorted by cluster": sorted_by_cluster,
     "sorted, 8 columns": sorted_in_eight_columns,
+    "touching, sorted": touching,
+    "touching, shuffled": touching_shuffled,
     "after a jump": jump,
     "before a jump": before_a_jump,
     "equal at first": equal_at_first,
@@ -119,6 +134,7 @@ PARTS: dict[str, Variant] = {
     AS_IT_IS: Variant(),
     "memory of 10,000 samples": Variant({"memory": 10_000}),
     "no memory": Variant({"memory": 1}),
+    "drawn neurons do not go back": Variant(patches=[(resting, "ELSEWHERE", np.inf)]),
     "no relocation": Variant(patches=[(relocation, "MARGIN", np.inf)]),
     "no limit to the reach": Variant(patches=[(learner, "normal_reach", lambda _: 1e300)]),
     **{name: VARIANTS[name] for name in IN_STREAMS},

@@ -90,11 +90,25 @@ class Relocation {
         return sum / part.width + 0.5 * m * double(D) * std::log(part.width);
     }
 
-    // What two neurons instead of neuron i gain: the rows that it wins, divided by two rounds of k-means.
+    // Minus the log-density of the rows that neuron i wins.
+    double cost_of(Index i) const {
+        double sum = 0.5 * double(cells[i].size()) * double(D) * std::log(widths[i]);
+        for (Index t : cells[i]) sum += squared(row(t), centers + i * D) / widths[i];
+        return sum;
+    }
+
+    // What two neurons instead of neuron i gain: the rows that it wins, divided by two rounds of k-means. If it rests,
+    // what another neuron gains that takes these rows.
     Split split_of(Index i) {
         const auto& cell = cells[i];
         Split found;
-        if (rests[i] || cell.size() < 4) return found;
+        if (cell.size() < (rests[i] ? 2 : 4)) return found;
+        if (rests[i]) {
+            found.leaves.rows = cell;
+            const double cost = fit(found.leaves, widths[i]);
+            found.gain = cost_of(i) - cost;
+            return found;
+        }
         std::vector<double> mean(D, 0.0);
         for (Index t : cell)
             for (Index d = 0; d < D; ++d) mean[d] += row(t)[d] / double(cell.size());
@@ -120,9 +134,7 @@ class Relocation {
         const double* center = centers + i * D;
         if (squared(found.leaves.center.data(), center) < squared(found.stays.center.data(), center))
             std::swap(found.stays, found.leaves);
-        double now = 0.5 * double(cell.size()) * double(D) * std::log(widths[i]);
-        for (Index t : cell) now += squared(row(t), center) / widths[i];
-        found.gain = now - cost;
+        found.gain = cost_of(i) - cost;
         return found;
     }
 
@@ -191,7 +203,12 @@ class Relocation {
     }
 
     void place(Index split, Index freed) {
-        if (split < K) become(split, splits[split].stays);
+        if (split < K) {
+            if (rests[split])
+                cells[split].clear();
+            else
+                become(split, splits[split].stays);
+        }
         become(freed, splits[split].leaves);
         origins[freed] = -1;
         group[freed] = -1;

@@ -63,9 +63,22 @@ def test_a_neuron_that_represents_nothing_costs_nothing(relocate):
 
 
 @pytest.mark.parametrize("relocate", TWINS)
-def test_neurons_of_different_clusters_are_not_merged_and_those_that_rest_are_not_split(relocate):
-    for change in ({"groups": (0, 0, 1)}, {"resting": (True, False, False)}):
-        assert moved(relocate, *start(), **change)[3].tolist() == [0, 1, 2]
+def test_neurons_of_different_clusters_are_not_merged(relocate):
+    assert moved(relocate, *start(), groups=(0, 0, 1))[3].tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("relocate", TWINS)
+def test_the_rows_of_a_neuron_that_rests_get_another_one(relocate):
+    """Rows 0, 1, 20, 21: mean 10.5, scatter 401, so width (802 + 200) / 5. The neuron there does not move."""
+    state = start()
+    state[0][0] = -10.0  # the four rows are far from it
+    gain = (10**2 + 11**2 + 30**2 + 31**2) / 200 - 401 / 200.4 + 2 * np.log(200 / 200.4)
+    for margin, origins in ((gain - 0.5 * 4 * np.log(3) - 1e-6, [0, 1, -1]), (gain, [0, 1, 2])):
+        found = moved(relocate, *state, resting=(True, False, False), margin=margin)
+        assert found[3].tolist() == origins
+        np.testing.assert_array_equal((found[0][0, 0], found[1][0]), (-10.0, 200.0))
+    found = moved(relocate, *state, resting=(True, False, False), margin=1.0)
+    np.testing.assert_allclose((found[0][2, 0], found[1][2], found[2][2]), (10.5, 200.4, 4))
 
 
 @pytest.mark.parametrize("relocate", TWINS)
@@ -112,7 +125,8 @@ def test_no_sample_counts_twice_and_without_rows_nothing_moves(seed):
     centers, widths, counts, _ = native.relocate(*before)
     assert np.isfinite(centers).all()
     assert (widths > 0).all()
-    assert counts.sum() <= before[2].sum() + (before[6] < 0).sum()
+    again = (before[6] < 0).sum() + before[2][before[4]].sum()  # rows of a neuron that rests get another one
+    assert counts.sum() <= before[2].sum() + again
     none = *before[:5], before[5][:0], before[6][:0], before[7][:0], before[8]
     for old, new in zip(before[:3], native.relocate(*none), strict=False):
         np.testing.assert_array_equal(new, old)

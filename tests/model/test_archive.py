@@ -140,7 +140,7 @@ def test_the_file_is_plain_safetensors_with_its_format(saved):
         np.testing.assert_array_equal(file.get_tensor("neurons.centers"), model.centers_)
         metadata = file.metadata()
     assert metadata["format"] == "gaussian-neurons"
-    assert metadata["format_version"] == "7"
+    assert metadata["format_version"] == "8"
     assert json.loads(metadata["facts"])["parameters"]["n_neurons"] == 6
 
 

@@ -26,7 +26,9 @@ class Neurons:
     widths: Array  # (K,)   the paper's sigma, a squared length; or covariances, (K, D) or (K, D, D)
     start: Array  # (K, D) centers before the first sample
     start_widths: Array  # (K,)   widths before the first sample; or (K, D) or (K, D, D)
-    held: Array  # (K, D) the center when samples last held it at a review, NaN if none do and it moved on
+    held: Array  # (K, D) the center when samples last held it at a review, NaN if none do and it moved on;
+    #                     if neurons share samples: the center at the last review, NaN if it is new
+    held_widths: Array  # (K,) the width then, NaN if neurons do not share samples
     won: NDArray[np.int64]  # (K,)   how many samples it won in the reviews since it came to that place ...
     looked: NDArray[np.int64]  # (K,)   ... of how many that they looked at; if neurons share samples: how
     #                                   many it won at the last review, and at all reviews for its cluster
@@ -45,8 +47,8 @@ class Neurons:
         given: Array = np.asarray(width, dtype)
         widths: Array = np.array(np.broadcast_to(given, (len(placed), *given.shape[1:])), order="C")
         held, none = np.full_like(placed, np.nan), np.zeros(len(placed), np.int64)
-        total = none.astype(np.float64)
-        return cls(placed, widths, placed, widths, held, none, none, none + born, total, none - 1, born)
+        counts = none, none, none + born, none.astype(np.float64), none - 1
+        return cls(placed, widths, placed, widths, held, np.full(len(placed), np.nan, dtype), *counts, born)
 
     def __len__(self) -> int:
         return len(self.centers)
@@ -115,5 +117,8 @@ class Neurons:
         return replace(self, **arrays)
 
 
-NOTHING_HELD: dict[str, Any] = {"held": np.nan, "won": 0, "looked": 0, "total": 0.0, "rests": -1}
+NOTHING_HELD: dict[str, Any] = {
+    **{"held": np.nan, "held_widths": np.nan},
+    **{"won": 0, "looked": 0, "total": 0.0, "rests": -1},
+}
 EACH = tuple(field.name for field in fields(Neurons) if field.name != "seen")  # one row for each neuron

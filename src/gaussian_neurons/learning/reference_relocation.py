@@ -47,7 +47,7 @@ def relocate(
     widths : (K,)
     counts : (K,), samples that each neuron represents; a merge with one that represents none costs nothing
     groups : (K,), only neurons of one group are merged
-    resting : (K,), neurons that are not split
+    resting : (K,), neurons that stay as they are: another one takes the rows that such a neuron wins
     rows : (n, D)
     winners : (n,), the neuron of each row, or -1
     background : (n,), minus the log-density of a row that has no neuron
@@ -91,14 +91,17 @@ def relocate(
             centers[keeper] += weight * (centers[freed] - centers[keeper])
             counts[keeper] += counts[freed]
         cells[keeper] = np.append(cells[keeper], cells[freed])
-        places = (freed,) if one == count else (one, freed)
-        for i, part in zip(places, splits[one][1], strict=True):
+        parts = splits[one][1]
+        places = (one, freed)[-len(parts) :]
+        if one < count:
+            cells[one] = cells[one][:0]
+        for i, part in zip(places, parts, strict=True):
             centers[i], widths[i], counts[i], cells[i] = part.center, part.width, len(part.rows), part.rows
         origins[freed] = groups[freed] = -1
         rests[freed] = False
         if one == count:
             splits[count] = (-np.inf, ())
-        for i in {keeper, *places}:
+        for i in {keeper, freed, *{one} - {count}}:
             splits[i] = _split(i, centers, widths, rests, rows, cells)
     return centers, widths, counts, origins
 
@@ -106,11 +109,18 @@ def relocate(
 def _split(
     i: int, centers: Array, widths: Array, rests: NDArray[np.bool_], rows: Array, cells: list[Indices]
 ) -> tuple[float, tuple[_Part, ...]]:
-    """What two neurons instead of one gain, and these; the first is nearer to the old center."""
+    """What two neurons instead of one gain, and these; the first is nearer to the old center.
+
+    If the neuron rests: what another one gains that takes the rows of its cell.
+    """
     cell = cells[i]
-    if rests[i] or len(cell) < 2 * LEAST_ROWS:
+    if len(cell) < (1 if rests[i] else 2) * LEAST_ROWS:
         return -np.inf, ()
     own = rows[cell]
+    now = ((own - centers[i]) ** 2).sum() / widths[i] + len(cell) * own.shape[1] / 2 * np.log(widths[i])
+    if rests[i]:
+        part = _fit(rows, cell, widths[i])
+        return float(now - part.cost), (part,)
     centered = own - own.mean(axis=0)
     axis = centered[(centered**2).sum(axis=1).argmax()]
     for _ in range(POWERS):
@@ -126,7 +136,6 @@ def _split(
         parts = [_fit(rows, cell[which], widths[i]) for which in (side, ~side)]
         apart = [((own - part.center) ** 2).sum(axis=1) for part in parts]
         side = apart[0] < apart[1]
-    now = ((own - centers[i]) ** 2).sum() / widths[i] + len(cell) * own.shape[1] / 2 * np.log(widths[i])
     parts.sort(key=lambda part: ((part.center - centers[i]) ** 2).sum())
     return float(now - sum(part.cost for part in parts)), tuple(parts)
 

@@ -19,7 +19,7 @@ TWINS = {"reference": reference_relocation.relocate}  # every other backend uses
 
 
 def winners(neurons: Neurons, rows: Array, reach: float) -> Indices:
-    """The neuron that wins each row, -1 if it is out of reach."""
+    """The neuron that wins each row, -1 if the row is out of reach."""
     winner, log_response = strongest(rows, neurons.centers, neurons.widths, shared=True)
     return np.where(-log_response <= reach, winner, -1)
 

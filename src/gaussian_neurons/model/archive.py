@@ -17,7 +17,7 @@ from gaussian_neurons.base.files import full_path, replace_file
 from gaussian_neurons.base.json_text import parsed
 
 FORMAT = "gaussian-neurons"
-VERSION = 7
+VERSION = 8
 MAX_HEADER = 100_000_000  # bytes, as in safetensors
 
 

@@ -310,11 +310,13 @@ def _reviewed(network: Network, recent: Recent, settings: Settings) -> Network:
 def _reviewed_shares(network: Network, recent: Recent, settings: Settings) -> Network:
     """Which clusters rest, where neurons are needed, which neurons form a cluster, and how far they reach."""
     samples, layer = recent.samples, network.layer
-    rows = evident_rows(samples, len(network.neurons))
+    rows = evident_rows(recent.newest(recent.window), len(network.neurons))  # in their order
     if not len(rows):
         return network.with_look(recent)
     won = winners(layer.neurons, rows, layer.reach)
-    neurons, clusters = with_rest(layer.neurons, network.clusters, won, settings.memory)
+    still = mostly_repeated(samples)
+    places = None if still else rows
+    neurons, clusters = with_rest(layer.neurons, network.clusters, won, places, settings.memory)
     rule = _shares(layer, settings)
     latest = evident_rows(recent.newest(recent.window // 2), len(neurons))
     if rule.rate > 0 and len(latest):
@@ -338,7 +340,7 @@ def _reviewed_shares(network: Network, recent: Recent, settings: Settings) -> Ne
             group = without_noise(tree, neurons, samples, group, reported, (network.low, network.high))
         share = _won_part(neurons, samples)
         evident = share if len(rows) == len(samples) else _won_part(neurons, rows)
-        idle = np.full(len(neurons), mostly_repeated(samples)) & ~neurons.resting
+        idle = np.full(len(neurons), still) & ~neurons.resting
         idle[tree.used] = False
         clusters = clusters.renewed(group, evident, neurons.resting, idle)
         group_of = dict(zip(clusters.number[tree.used].tolist(), known[tree.used].tolist(), strict=True))
@@ -351,6 +353,8 @@ def _reviewed_shares(network: Network, recent: Recent, settings: Settings) -> Ne
         if (again.number != clusters.number).any():
             clusters, found = again, again.found(neurons, samples)
         clusters = clusters.reported(found, neurons, share, samples, _awake(network))
+    if not still:
+        neurons = replace(neurons, held=neurons.centers, held_widths=neurons.widths)
     network = replace(network, layer=layer._replace(neurons=neurons), clusters=clusters).with_look(recent)
     if tree is not None:
         vars(network.look)["found_then"] = found

@@ -395,6 +395,9 @@ def _check_layer(layer: Layer, recent: Recent, shared: bool) -> None:
     held, born = neurons.held, neurons.born
     fits = held.shape == neurons.centers.shape and held.dtype == dtype and not np.isinf(held).any()
     _require(fits, "the held centers have the wrong shape or type, or are infinite")
+    widths = neurons.held_widths
+    fits = widths.shape == (count,) and widths.dtype == dtype and not (widths <= 0).any()
+    _require(fits and not np.isinf(widths).any(), "the held widths have the wrong shape, type or sign")
     numbers = {"births": born, "wins": neurons.won, "counts": neurons.looked, "rests": neurons.rests}
     for name, counts in numbers.items():
         fits = counts.shape == (count,) and counts.dtype == np.int64

@@ -80,7 +80,8 @@ class Network:
         }
         if self.shared:
             arrays |= {
-                name: old.widths_in(new, getattr(neurons, name)) for name in ("widths", "start_widths")
+                name: old.widths_in(new, getattr(neurons, name))
+                for name in ("widths", "start_widths", "held_widths")
             }
         clusters = self.clusters
         return replace(
