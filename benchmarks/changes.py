@@ -138,7 +138,7 @@ PARTS: dict[str, Variant] = {
     "no relocation": Variant(patches=[(relocation, "MARGIN", np.inf)]),
     "no limit to the reach": Variant(patches=[(learner, "normal_reach", lambda _: 1e300)]),
     **{name: VARIANTS[name] for name in IN_STREAMS},
-    "outliers count in centers": Variant(patches=[(numbering, "OUTLIER", np.inf)]),
+    "outliers count in centers": Variant(patches=[(numbering, "is_inlier", lambda *_: slice(None))]),
     "repeated rows are evidence": Variant(patches=[(tree, "distinct_rows", lambda rows, _: rows)]),
 }
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gaussian_neurons import GaussianNeurons
-from gaussian_neurons.clustering.numbering import OUTLIER
+from gaussian_neurons.clustering.normal import is_inlier
 from gaussian_neurons.learning import reference_shares
 from gaussian_neurons.learning.neurons import Neurons
 from gaussian_neurons.learning.rule import Shares
@@ -231,7 +231,7 @@ def means_of_clusters(model: GaussianNeurons) -> np.ndarray:
     found = []
     for cluster in model.cluster_numbers_:
         won = winner == cluster
-        found.append(rows[won & (score >= OUTLIER * np.median(score[won]))].mean(axis=0))
+        found.append(rows[won & is_inlier(-np.median(score[won]), -score, rows.shape[1])].mean(axis=0))
     return np.array(found)
 
 

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from gaussian_neurons.clustering.diagnosis import least_share
+from gaussian_neurons.clustering.normal import is_inlier
 from gaussian_neurons.learning.neurons import Neurons
 from gaussian_neurons.learning.responses import strongest
 from gaussian_neurons.learning.starts import mean_of
@@ -19,7 +20,6 @@ EVENTS = 1000  # events that are kept
 KINDS = ("born", "moved", "absent", "returned", "retired")
 MOVING = "moving"  # noted: the cluster was elsewhere at the last review, which is not reported yet
 SAME = 0.5  # least part of the old or the new cluster that both share if they are the same
-OUTLIER = 10.0  # a row beyond this many times the median squared distance does not count in a center
 RESTING = 1 << 20  # added to the number of a cluster that rests, for its group: there are fewer neurons
 LEAST_SCATTER = 1e-100  # of the samples of a cluster, so that evidence stays finite
 BARELY = 1e-9  # weight of a remembered neuron that wins no recent samples
@@ -82,7 +82,8 @@ class Clusters:
                     continue
                 mine = np.flatnonzero(label == number)
                 if len(mine):
-                    near = log_response[mine] >= OUTLIER * median(log_response[mine])
+                    far = -log_response[mine]
+                    near = is_inlier(median(far), far, recent.shape[1])
                     centers[index] = mean_of(recent[mine[near]])
         return Found(numbers, centers, neurons.widths[first])
 
@@ -264,13 +265,14 @@ def _scatter(found: Found, recent: Array) -> Array:
     with np.errstate(over="ignore"):
         nearest, logs = strongest(recent, found.centers, unit)
     squared = -logs.astype(np.float64)
-    found_far = [_mean_without_outliers(squared[nearest == k]) for k in range(len(unit))]
-    return np.where(np.isnan(found_far), _mean_without_outliers(squared), found_far)
+    columns = recent.shape[1]
+    found_far = [_mean_without_outliers(squared[nearest == k], columns) for k in range(len(unit))]
+    return np.where(np.isnan(found_far), _mean_without_outliers(squared, columns), found_far)
 
 
-def _mean_without_outliers(squared: Array) -> float:
+def _mean_without_outliers(squared: Array, columns: int) -> float:
     """The mean of squared distances; NaN without any."""
-    return float(squared[squared <= OUTLIER * median(squared)].mean()) if len(squared) else np.nan
+    return float(squared[is_inlier(median(squared), squared, columns)].mean()) if len(squared) else np.nan
 
 
 def median(values: Array) -> float:

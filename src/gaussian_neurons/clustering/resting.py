@@ -70,8 +70,10 @@ def _elsewhere(
 ) -> NDArray[np.bool_]:
     """Whether the rows that the cluster of a neuron wins have jumped away from its place, (K,)."""
     found = np.zeros(len(neurons), bool)
-    for one in np.unique(number[number >= 0]):
+    for one in np.unique(number[winners[winners >= 0]]):
         own = number == one
+        if one < 0:
+            continue
         time = np.flatnonzero(own[winners] & (winners >= 0))
         part = np.maximum(neurons.won[own], 1) / np.maximum(neurons.won[own], 1).sum()
         centers = neurons.held[own].astype(np.float64)

@@ -21,6 +21,7 @@ from gaussian_neurons.base.bad_rows import BadRow, require_finite
 from gaussian_neurons.base.covariances import as_type
 from gaussian_neurons.base.interrupts import deferred_interrupts
 from gaussian_neurons.clustering.diagnosis import Won, remember
+from gaussian_neurons.clustering.normal import normal_median, normal_reach
 from gaussian_neurons.clustering.numbering import RESTING, Clusters
 from gaussian_neurons.clustering.resting import with_rest
 from gaussian_neurons.clustering.tree import (
@@ -39,7 +40,7 @@ from gaussian_neurons.learning.responses import least_width, strongest
 from gaussian_neurons.learning.rule import Rule, Shares
 from gaussian_neurons.learning.starts import neurons_at, uniform
 from gaussian_neurons.model.first_data import domain_of, placed
-from gaussian_neurons.model.look import Look, normal_median, normal_reach
+from gaussian_neurons.model.look import Look
 from gaussian_neurons.model.recent import Recent
 from gaussian_neurons.model.scaling import Scaling
 from gaussian_neurons.model.settings import Settings

@@ -6,7 +6,7 @@ first needed, and only once.
 
 import math
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.stats import chi2
 
 from gaussian_neurons.clustering.diagnosis import Diagnosis, Won, diagnose
+from gaussian_neurons.clustering.normal import NOVEL
 from gaussian_neurons.clustering.numbering import Clusters, Found
 from gaussian_neurons.learning.neurons import Neurons
 from gaussian_neurons.learning.reference_shares import shares_of
@@ -26,7 +27,6 @@ Array = NDArray[Any]
 Indices = NDArray[np.int64]
 
 LEAST_SCORE = math.log(1e-3)  # given width: a row whose log-responses are all below is out of reach
-NOVEL = 0.001  # part of the samples like the recent ones that belong to no cluster
 LEAST_WIDTH_LEFT = 0.1  # of a neuron without one of its samples, as a part of its width
 COUNTED = 0.01  # least share of a neuron in a sample that counts as learned
 SELECTING = 8  # directions in which a neuron is where it is because of which samples it has won
@@ -96,30 +96,6 @@ def mean_shares(neurons: Neurons, samples: Array) -> Array:
     for _, logs in log_response_blocks(samples, neurons.centers, neurons.widths):
         total += shares_of(logs - volumes).sum(axis=0)
     return total / len(samples)
-
-
-@lru_cache(maxsize=16)
-def normal_reach(dimensions: int) -> float:
-    """The |x - mu|^2 / sigma that this part of a normal distribution exceeds, if sigma / 2 is its variance.
-
-    Examples
-    --------
-    >>> round(normal_reach(2), 3)  # -log(0.001)
-    6.908
-    """
-    return float(chi2.isf(NOVEL, dimensions)) / 2
-
-
-@lru_cache(maxsize=16)
-def normal_median(dimensions: int) -> float:
-    """The median of |x - mu|^2 / sigma of such a normal distribution.
-
-    Examples
-    --------
-    >>> round(normal_median(2), 3)  # log(2)
-    0.693
-    """
-    return float(chi2.median(dimensions)) / 2
 
 
 @dataclass(frozen=True, eq=False)
