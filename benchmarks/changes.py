@@ -112,6 +112,14 @@ def outliers(model: GaussianNeurons, seed: int) -> float:
     return float(np.linalg.norm(places[:, None] - centers, axis=2).min(axis=1).mean() / 0.4)
 
 
+def far_outliers(model: GaussianNeurons, seed: int) -> float:
+    """One sample in a hundred is thousands of standard deviations away; the index is that of the others."""
+    x, labels = blobs(6, 20_000, 2, seed)
+    inlier = np.arange(len(x)) % 100 > 0
+    x[~inlier] += np.random.default_rng(seed).normal(size=(200, 2)) * 4000
+    return adjusted_rand_score(labels[inlier], model.partial_fit(x).predict(x[inlier]))
+
+
 STREAMS: dict[str, Callable[[GaussianNeurons, int], float]] = {
     "sorted by cluster": sorted_by_cluster,
     "sorted, 8 columns": sorted_in_eight_columns,
@@ -122,6 +130,7 @@ STREAMS: dict[str, Callable[[GaussianNeurons, int], float]] = {
     "equal at first": equal_at_first,
     "100 columns": many_columns,
     "outliers, off by": outliers,
+    "far outliers": far_outliers,
 }
 IN_STREAMS = (  # of the variants
     "small groups kept",

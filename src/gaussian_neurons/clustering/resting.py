@@ -18,7 +18,7 @@ ELSEWHERE = 2.25  # standard deviations from a cluster at the last review to the
 def with_rest(
     neurons: Neurons, clusters: Clusters, winners: NDArray[np.int64], rows: Array | None, memory: int | None
 ) -> tuple[Neurons, Clusters]:
-    """The neurons and clusters after it was decided which clusters rest [29].
+    """The neurons and clusters after it was decided which clusters rest [32].
 
     A cluster rests if it wins less than half of what a new cluster needs. It also rests if what it wins is
     elsewhere: its samples no longer come, and those of a neighbour have drawn its neurons away. They then go
