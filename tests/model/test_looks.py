@@ -120,8 +120,8 @@ def last_decision(t: int, width) -> int:
     """The sample number of the last look or review, if t samples were received."""
     if width == "auto" and t < WINDOW:
         return last_early_look(t)
-    following = next_sharing_review if width == "auto" else next_review
-    return max(last_look(t), *(seen for seen in range(1, t + 1) if following(seen - 1, WINDOW) == seen), 0)
+    following, look = (next_sharing_review, 0) if width == "auto" else (next_review, last_look(t))
+    return max(look, *(seen for seen in range(1, t + 1) if following(seen - 1, WINDOW) == seen), 0)
 
 
 # ---- the timetable ----------------------------------------------------------------------------------
@@ -244,12 +244,12 @@ def test_clusters_of_an_automatic_width_are_at_the_means_of_their_samples_at_a_l
 
 
 def test_clusters_of_an_automatic_width_stay_where_they_were_at_the_look():
-    model = model_of("auto").partial_fit(X[:200])
+    model = model_of("auto").partial_fit(X[:330])
     neurons, clusters = model.centers_, model.cluster_centers_
-    model.partial_fit(X[200:209])
-    assert last_decision(209, "auto") == 200
+    model.partial_fit(X[330:359])
+    assert last_decision(330, "auto") == last_decision(359, "auto") == 300
     np.testing.assert_array_equal(model.cluster_centers_, clusters)
     assert (model.centers_ != neurons).any()
-    model.partial_fit(X[209:210])
+    model.partial_fit(X[359:360])
     np.testing.assert_allclose(model.cluster_centers_, means_of_clusters(model), rtol=1e-12)
     assert (model.cluster_centers_ != clusters).any()

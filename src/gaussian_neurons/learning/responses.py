@@ -6,6 +6,7 @@ vanish far from all centers. `strongest` and the quadratic forms are compiled.
 """
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,7 @@ LESS = -(2.0**-52)  # log of a part that is just smaller
 FINEST = 512  # the least typical squared distance of samples, as a multiple of the least width
 
 
+@cache
 def least_width(dtype: Any) -> float:
     """The least width whose squared distances keep their precision: below it they underflow."""
     limits = np.finfo(dtype)

@@ -144,7 +144,7 @@ def _learn(state: State, x: Array, widths: Array | None, settings: Settings) -> 
     seen, window, most = before.seen, state.recent.window, rows_at_once([before], settings.backend)
     review = (next_sharing_review if network.shared else next_review)(seen, window)
     renewal = review if state.recent.scaling is None else next_sharing_review(seen, window)
-    look = last_look(seen + min(len(x), most))
+    look = 0 if network.shared else last_look(seen + min(len(x), most))
     stop = min(review, renewal, look if look > seen else review, seen + most)
     x, widths = x[: stop - seen], _own(widths, stop - seen, state.recent)
     own = widths if settings.width_learning_rate > 0 else None

@@ -2,25 +2,18 @@
 
 A *look* decides which neurons learned and where the clusters of an automatic width are. A *review* is a look
 that also changes something: with a single width it notes which neurons are held and reports events; with an
-automatic width it decides which neurons form which cluster.
+automatic width it decides which neurons form which cluster, and there are no other looks.
 """
 
 import math
 
-EARLY_REVIEWS = (
-    1,
-    1.25,
-    1.5,
-    2,
-    2.5,
-    3,
-)  # windows after which an automatic width is reviewed; then every one
+EARLY_REVIEWS = 1, 1.25, 1.5, 2, 2.5, 3  # windows until an automatic width is reviewed; then after every one
 EARLY_LOOKS = 8  # looks of an automatic width while the first data doubles
 LONGEST_STEP = 1000  # samples between two looks, at most
 
 
 def last_look(seen: int) -> int:
-    """The last look: at every sample up to 100, then at numbers with two digits, then at thousands.
+    """The last look of a given width: at samples up to 100, then numbers of two digits, then thousands.
 
     Examples
     --------
