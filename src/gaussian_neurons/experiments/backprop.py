@@ -17,7 +17,7 @@ Array = NDArray[Any]
 NEEDS = {"torch": "torch"}  # package -> the extra that installs it
 AT_ONCE = 500  # images, when none is learned from
 BATCH = 100
-RATE = 1e-3
+RATE = 3e-3
 
 
 def network(
