@@ -30,7 +30,7 @@ from gaussian_neurons.experiments import (
     width_equation,
     widths,
 )
-from gaussian_neurons.experiments.beyond import cifar10_readout, forgetting, mnist_readout
+from gaussian_neurons.experiments.beyond import attacks, cifar10_readout, forgetting, mnist_readout
 from gaussian_neurons.experiments.experiment import Experiment
 
 MODULES = (
@@ -39,7 +39,7 @@ MODULES = (
     *(width_equation, figure3a, figure3b, figure4),
     *(figure5a, figure5b, figure5c, figure5d, figure5e, figure5f),
     *(covariances, covariances_5f),
-    *(mnist_readout, cifar10_readout, forgetting),  # beyond the paper
+    *(mnist_readout, cifar10_readout, attacks, forgetting),  # beyond the paper
 )
 ALL, BEYOND = "all", "beyond"  # the two groups
 EXPERIMENTS: dict[str, Experiment] = {module.EXPERIMENT.name: module.EXPERIMENT for module in MODULES}

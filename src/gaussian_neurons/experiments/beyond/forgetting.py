@@ -446,18 +446,18 @@ CLAIMS = (
         lambda result: [of(SHARES, COUNTS)(result) > of(STORED, COUNTS)(result)],
     ),
 )
-NOTE = """Five tasks, one after another: the classes 0 and 1, then 2 and 3, and so on. Every answer is one of ten
-classes; no method is told the task. The Gaussian layer learns without labels from patches of the images
-of each task, the network of the same size from images and labels, {epochs} times each. Three read-outs
-stand on both, on the layer as it was after the first task, and on a layer of random directions that
-never changes: a ridge regression from labelled images of all classes, which sees what the layer has
-kept; the mean of the features of each class, taken when its task is learned, which is local and never
-changed afterwards; and softmax regression by gradient descent on one task after another (for the network
-its own last layer). "Shuffled" is the same with all images in a random order. Whole digits: {count}
-neurons see images of 14 x 14 pixels and count the labels of the images that they win. "Stored images"
-are {each} images of each task in place of neurons. A move is the mean distance from the first task to
-the last, in parts of the length; for whole digits that of the fifth of the neurons that win most of the
-first task."""
+NOTE = """Five tasks, one after another: the classes 0 and 1, then 2 and 3, and so on. Every answer is one
+of ten classes; no method is told the task. The Gaussian layer learns without labels from patches
+of the images of each task, the network of the same size from images and labels, {epochs} times
+each. Three read-outs stand on both, on the layer as it was after the first task, and on a layer
+of random directions that never changes: a ridge regression from labelled images of all classes,
+which sees what the layer has kept; the mean of the features of each class, taken when its task is
+learned, which is local and never changed afterwards; and softmax regression by gradient descent
+on one task after another (for the network its own last layer). "Shuffled" is the same with all
+images in a random order. Whole digits: {count} neurons see images of 14 x 14 pixels and count the
+labels of the images that they win. "Stored images" are {each} images of each task in place of
+neurons. A move is the mean distance from the first task to the last, in parts of the length; for
+whole digits that of the fifth of the neurons that win most of the first task."""
 
 
 def _note(config: Config) -> str:
