@@ -1,10 +1,17 @@
 """Gaussian neurons as modules of PyTorch: they respond, differentiably, and learn by their own rule."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Self
 
 import numpy as np
+from sklearn.base import clone
 
+from gaussian_neurons.base.checks import one_of, whole_number
+from gaussian_neurons.estimator import GaussianNeurons
+from gaussian_neurons.learning import backends
+from gaussian_neurons.model import model_file
+from gaussian_neurons.sampling import native
+from gaussian_neurons.sampling.reference import PLACE
 from gaussian_neurons.stack import Encoder, Stack, edges
 
 try:
@@ -13,6 +20,420 @@ try:
     from torch.nn import functional
 except ModuleNotFoundError:
     raise ModuleNotFoundError("this needs PyTorch: pip install 'gaussian-neurons[torch]'") from None
+
+SEEDS = int(np.iinfo(np.int32).max)
+FROM_IMAGE = 10  # patches that a convolution learns from an image
+FIRST = 1000  # samples that a layer learns from before others learn from it, if all learn at once
+
+
+# ---- layers ---------------------------------------------------------------------------------------
+
+
+class _Neurons(nn.Module):
+    """What both layers have in common: a model that learns, and its numbers as tensors."""
+
+    def __init__(
+        self, in_features: int, n_neurons: int, activation: str, device: Any, dtype: Any, parameters: Any
+    ) -> None:
+        super().__init__()
+        self.in_features = in_features
+        self.activation = one_of("activation", activation, tuple(ACTIVATIONS))
+        if parameters.get("random_state") is None:
+            parameters["random_state"] = int(torch.randint(SEEDS, (), device="cpu"))
+        self._model = GaussianNeurons(n_neurons, **parameters)
+        empty = torch.empty(0, device=device, dtype=dtype)
+        if not empty.is_floating_point():
+            raise ValueError(f"dtype must be a floating-point type, got {dtype}.")
+        self.register_buffer("centers", empty, persistent=False)  # the extra state contains them
+        self.register_buffer("widths", empty, persistent=False)
+        self._start()
+
+    # ---- answers
+
+    @property
+    def n_neurons(self) -> int:
+        """How many neurons there are: the outputs of the layer."""
+        return len(self.centers) or int(self._model.n_neurons)
+
+    @property
+    def learned(self) -> Tensor:
+        """Which neurons found a pattern, (n_neurons,) of bool; the others are surplus."""
+        return torch.from_numpy(self._begun().learned_.copy()).to(self.centers.device)
+
+    @property
+    def n_clusters(self) -> int:
+        """The number of clusters."""
+        return self._begun().n_clusters_
+
+    @property
+    def n_samples_seen(self) -> int:
+        """How many rows or patches the layer has learned from."""
+        return self._model.n_samples_seen_
+
+    @property
+    def model(self) -> GaussianNeurons:
+        """A copy of the model of the layer; a model that is assigned replaces it."""
+        found = clone(self._model)
+        found._state = self._model._state
+        return found
+
+    @model.setter
+    def model(self, model: GaussianNeurons) -> None:
+        if not isinstance(model, GaussianNeurons):
+            raise TypeError(f"model must be GaussianNeurons, got {type(model).__name__}.")
+        if not model.__sklearn_is_fitted__():
+            raise ValueError("model has learned nothing: give its parameters to the layer instead.")
+        self._require_features(model.n_features_in_)
+        found = clone(model)
+        found._state = model._state
+        self._model = found
+        self._show()
+
+    def extra_repr(self) -> str:
+        return f"n_neurons={self.n_neurons}, activation={self.activation!r}, samples={self.n_samples_seen}"
+
+    # ---- changes
+
+    def prune(self) -> Tensor:
+        """Remove the neurons that did not learn, in place; `forward` has fewer outputs then.
+
+        Gives the indices of the neurons that stay, with which a layer above can be adapted:
+        `above.weight[:, kept]`.
+        """
+        learned = self._begun().learned_
+        if not learned.any():
+            raise RuntimeError(
+                "no neuron has learned, so none would be left. Learn from more samples, or try a larger "
+                "width."
+            )
+        self._model.remove_neurons(~learned)
+        self._show()
+        return torch.from_numpy(np.flatnonzero(learned)).to(self.centers.device)
+
+    def get_extra_state(self) -> Tensor:
+        model = self._model
+        data = model_file.packed(model_file.contents(model.get_params(deep=False), model._fitted_state))
+        return torch.frombuffer(bytearray(data), dtype=torch.uint8)
+
+    def set_extra_state(self, state: Any) -> None:
+        if not isinstance(state, Tensor) or state.dtype != torch.uint8:
+            raise ValueError(f"the state of a layer must be a tensor of uint8, got {type(state).__name__}.")
+        data = state.numpy(force=True).tobytes()
+        loaded = model_file.unpacked(data, GaussianNeurons._get_param_names(), "the state of the layer")
+        self._require_features(loaded.state.recent.n_features)
+        self._model._restore(loaded)
+        self._show()
+
+    def __setstate__(self, state: Any) -> None:
+        super().__setstate__(state)
+        self._show()
+
+    # ---- internals
+
+    def _learn(self, rows: Tensor, sample_width: Tensor | None = None) -> None:
+        """Learn from rows (n, D) as `GaussianNeurons.partial_fit` does."""
+        if not self.n_samples_seen:
+            if self._model._fitted_state.recent.dtype != self._precision:
+                self._start()  # the layer was moved to another precision
+            rows = rows.to(getattr(torch, self._precision.name))
+        elif rows.dtype not in (torch.float32, torch.float64):
+            rows = rows.float()
+        widths = None if sample_width is None else sample_width.numpy(force=True)
+        self._model.partial_fit(rows.numpy(force=True), sample_width=widths)
+        self._show()
+
+    def _responses(self, rows: Tensor) -> Tensor:
+        """What the neurons give for rows (..., D)."""
+        if not len(self.centers):
+            raise RuntimeError(NO_NEURONS)
+        return ACTIVATIONS[self.activation](rows.to(self.centers.dtype), self.centers, self.widths)
+
+    @property
+    def _precision(self) -> "np.dtype[Any]":
+        """The precision in which the layer begins to learn."""
+        return np.dtype(np.float64 if self.centers.dtype == torch.float64 else np.float32)
+
+    def _start(self) -> None:
+        """The model before its first sample, with neurons if these need no data."""
+        model, columns = self._model, self.in_features
+        backends.require(model.backend)
+        if not model._settings(columns).needs_first_data:
+            model.place_neurons(columns, self._precision)
+        else:
+            model._exchange(model._state, model._new_state(np.empty((0, columns), self._precision)))
+        self._show()
+
+    def _begun(self) -> GaussianNeurons:
+        """The model, if it has neurons."""
+        if not len(self.centers):
+            raise RuntimeError(NO_NEURONS)
+        return self._model
+
+    def _require_features(self, n_features: int) -> None:
+        if n_features != self.in_features:
+            raise ValueError(
+                f"the model has learned from {n_features} columns, but the layer has {self.in_features}."
+            )
+
+    def _show(self) -> None:
+        """The numbers of the model as tensors, which share its memory if device and precision allow."""
+        state = self._model._fitted_state
+        if state.network is None and not state.received:
+            centers, widths = np.empty((0, self.in_features)), np.empty(0)
+        else:
+            network = self._model._network
+            centers, widths = network.undone(network.neurons.centers), network.neurons.widths
+            if network.scaling is not None:
+                widths = network.scaling.undone_widths(widths)
+        self.centers, self.widths = (
+            torch.from_numpy(it if it.flags.writeable else it.copy()).to(self.centers)
+            for it in (centers, widths)
+        )
+
+
+class GaussianLayer(_Neurons):
+    """Gaussian neurons in the place of `torch.nn.Linear`: rows (..., in_features) -> (..., n_neurons).
+
+    `forward` is differentiable with respect to its input. `learn` is the rule of `GaussianNeurons` without
+    autograd, in the compiled core: the bits of `GaussianNeurons.partial_fit` on the same rows.
+
+    Parameters
+    ----------
+    in_features : int
+    n_neurons : int, default=50
+    activation : "response", "log" or "excess", default="response"
+        What a neuron gives: f(x), log f(x), or how far log f(x) exceeds the mean of all neurons, 0 if it does
+        not.
+    device, dtype : of the tensors, as for other modules
+    **parameters : those of `GaussianNeurons`; without a `random_state`, PyTorch draws the seed
+
+    Attributes
+    ----------
+    centers : (n_neurons, in_features), empty before the first sample if neurons are placed by the data
+    widths : (n_neurons,); with covariances or a `scale`, (n_neurons, in_features) or (n_neurons, in_features,
+        in_features)
+    learned : (n_neurons,) of bool, which neurons found a pattern
+    n_clusters : the number of clusters
+    model : a copy of the `GaussianNeurons`; a model that is assigned replaces it
+
+    Notes
+    -----
+    `centers` and `widths` share the memory of the model and must not be changed: change a copy of `model`,
+    with its `move_neurons`, and assign it. Each call of `learn` makes new tensors.
+
+    `state_dict` contains the whole model, so a module that is loaded learns on with the same bits. A layer
+    learns in float64 if it had that precision at its first sample, else in float32. `to` changes the tensors
+    and so `forward`, and not the model.
+
+    Examples
+    --------
+    >>> places = torch.tensor([[0.0, 0.0], [0.0, 3.0], [3.0, 0.0]])
+    >>> layer = GaussianLayer(2, 10, width=1.0, random_state=0)
+    >>> random = torch.Generator().manual_seed(0)
+    >>> x = places.repeat(500, 1) + 0.3 * torch.randn(1500, 2, generator=random)
+    >>> layer.learn(x).n_clusters
+    3
+    >>> kept = layer.prune()
+    >>> layer(places).shape
+    torch.Size([3, 3])
+    """
+
+    def __init__(
+        self,
+        in_features: int,
+        n_neurons: int = 50,
+        *,
+        activation: str = "response",
+        device: Any = None,
+        dtype: Any = None,
+        **parameters: Any,
+    ) -> None:
+        columns = whole_number("in_features", in_features)
+        super().__init__(columns, n_neurons, activation, device, dtype, parameters)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """What each neuron gives for each row, (..., n_neurons)."""
+        return self._responses(self._rows(x))
+
+    def learn(self, x: Tensor, sample_width: Tensor | None = None) -> Self:
+        """Learn from the rows in their order, one at a time, on top of what was learned before.
+
+        Parameters
+        ----------
+        x : (..., in_features)
+        sample_width : the paper's sigma_x of each row, (...); needed if `width_learning_rate` is above 0
+        """
+        self._learn(self._rows(x).reshape(-1, self.in_features), sample_width)
+        return self
+
+    def extra_repr(self) -> str:  # noqa: D102
+        return f"in_features={self.in_features}, {super().extra_repr()}"
+
+    def _rows(self, x: Any) -> Tensor:
+        if not isinstance(x, Tensor):
+            raise TypeError(f"x must be a tensor, got {type(x).__name__}: use torch.as_tensor(x).")
+        if not x.ndim or x.shape[-1] != self.in_features:
+            raise ValueError(f"x must have the shape (..., {self.in_features}), got {tuple(x.shape)}.")
+        if not x.is_floating_point():
+            raise ValueError(f"x must hold floating-point numbers, got {x.dtype}: use x.float().")
+        return x
+
+
+class GaussianConv2d(_Neurons):
+    """Gaussian neurons in the place of `torch.nn.Conv2d`: images (n, channels, height, width) -> maps.
+
+    Each neuron responds to each patch of the images: (n, n_neurons, height', width'). The numbers of a center
+    are ordered as the weights of `Conv2d`: `centers.view(-1, in_channels, *kernel_size)`.
+
+    Parameters
+    ----------
+    in_channels : int
+    n_neurons : int, default=50
+    kernel_size, stride : int or pair, default=5 and 1
+    patches_per_image : int or None, default=10
+        How many patches `learn` draws from each image, at random places. They depend on the seed and on the
+        number of patches before, not on how images are divided into calls. None: all patches, row by row.
+    activation, device, dtype, **parameters : as for `GaussianLayer`
+
+    Attributes
+    ----------
+    Those of `GaussianLayer`; a row is a patch.
+
+    Examples
+    --------
+    >>> layer = GaussianConv2d(1, 8, kernel_size=3, width=1.0, domain=(0, 1), random_state=0)
+    >>> images = torch.rand(100, 1, 12, 12, generator=torch.Generator().manual_seed(0))
+    >>> layer.learn(images)(images).shape
+    torch.Size([100, 8, 10, 10])
+    """
+
+    def __init__(
+        self,
+        in_channels: int,
+        n_neurons: int = 50,
+        kernel_size: int | tuple[int, int] = 5,
+        stride: int | tuple[int, int] = 1,
+        *,
+        patches_per_image: int | None = FROM_IMAGE,
+        activation: str = "response",
+        device: Any = None,
+        dtype: Any = None,
+        **parameters: Any,
+    ) -> None:
+        channels, size = whole_number("in_channels", in_channels), _pair("kernel_size", kernel_size)
+        super().__init__(channels * size[0] * size[1], n_neurons, activation, device, dtype, parameters)
+        self.in_channels, self.kernel_size, self.stride = channels, size, _pair("stride", stride)
+        self.patches_per_image = (
+            None if patches_per_image is None else whole_number("patches_per_image", patches_per_image)
+        )
+
+    def forward(self, images: Tensor) -> Tensor:
+        """What each neuron gives for each patch, (n, n_neurons, height', width')."""
+        return self._responses(self._places(images).flatten(3)).movedim(-1, 1)
+
+    def learn(self, images: Tensor) -> Self:
+        """Learn from patches of the images, in their order, on top of what was learned before.
+
+        Parameters
+        ----------
+        images : (n, in_channels, height, width)
+        """
+        places = self._places(images)
+        if self.patches_per_image is not None:
+            count, height, width = len(images) * self.patches_per_image, *places.shape[1:3]
+            state = self._model._fitted_state
+            words = native.words(state.seed, PLACE, state.received, count, 1)[:, 0].astype(np.uint64)
+            place = torch.from_numpy((words * np.uint64(height * width) >> np.uint64(32)).astype(np.int64))
+            image = torch.arange(count) // self.patches_per_image
+            places = places[image, place // width, place % width]
+        self._learn(places.reshape(-1, self.in_features))
+        return self
+
+    def extra_repr(self) -> str:  # noqa: D102
+        sizes = f"kernel_size={self.kernel_size}, stride={self.stride}"
+        return f"in_channels={self.in_channels}, {sizes}, {super().extra_repr()}"
+
+    def _places(self, images: Tensor) -> Tensor:
+        _require_images(images, self.in_channels, self.kernel_size)
+        return patches(images, self.kernel_size, self.stride)
+
+
+NO_NEURONS = (
+    "this layer has no neurons yet, since data decides where they start: call learn first. Neurons with a "
+    "width, a domain and init='uniform' (or an array) are there from the start."
+)
+
+
+def _pair(name: str, value: Any) -> tuple[int, int]:
+    """One number for both sides, or two."""
+    both = value if isinstance(value, tuple | list) else (value, value)
+    if len(both) != 2:
+        raise ValueError(f"{name} must be a whole number or a pair of them, got {value!r}.")
+    return whole_number(name, both[0]), whole_number(name, both[1])
+
+
+# ---- networks -------------------------------------------------------------------------------------
+
+
+def learn_layers(network: Iterable[nn.Module], batches: Iterable[Any], *, at_once: bool = False) -> None:
+    """Let all layers of Gaussian neurons of a network learn without labels, each from what is below it.
+
+    Parameters
+    ----------
+    network : nn.Sequential or another iterable of modules; those without `learn` only pass on
+    batches : tensors, or tuples whose first element is one, such as a DataLoader gives; unless `at_once`,
+        they are read once for each layer that learns
+    at_once : all layers learn from each batch, a layer as soon as each one below has learned from 1000
+        samples. Otherwise one layer learns after the other, the lowest first
+
+    Examples
+    --------
+    >>> x = torch.rand(3000, 4, generator=torch.Generator().manual_seed(0))
+    >>> settings = {"domain": (0, 1), "random_state": 0}
+    >>> lower = GaussianLayer(4, 9, width=0.3, **settings)
+    >>> network = nn.Sequential(lower, GaussianLayer(9, 5, width=1.0, **settings))
+    >>> learn_layers(network, x.split(100))
+    >>> [layer.n_samples_seen for layer in network]
+    [3000, 3000]
+    """
+    if isinstance(batches, Tensor):
+        raise TypeError("batches must be several tensors, got one: use x.split(1000), or [x].")
+    modules = list(_flat(network))
+    learning = [k for k, module in enumerate(modules) if isinstance(module, _Neurons)]
+    if not learning:
+        raise ValueError("network must contain a GaussianLayer or a GaussianConv2d, got none.")
+    if not at_once and len(learning) > 1 and iter(batches) is batches:
+        raise ValueError("batches can be read only once: give a list or a DataLoader, or use at_once=True.")
+    for turn in [learning] if at_once else [[k] for k in learning]:
+        for batch in batches:
+            x = batch[0] if isinstance(batch, tuple | list) else batch
+            _pass_upward(modules[: turn[-1] + 1], x, turn)
+
+
+def _flat(network: Iterable[nn.Module]) -> Iterator[nn.Module]:
+    """The modules of a network in their order."""
+    for module in network:
+        if isinstance(module, nn.Sequential):
+            yield from _flat(module)
+        elif not isinstance(module, _Neurons) and any(isinstance(it, _Neurons) for it in module.modules()):
+            raise ValueError(
+                f"{type(module).__name__} contains layers that learn, in an order that is unknown here: give "
+                f"them as an nn.Sequential or a list."
+            )
+        else:
+            yield module
+
+
+def _pass_upward(modules: Sequence[nn.Module], x: Tensor, learning: Sequence[int]) -> None:
+    """Let the layers with these indices learn from a batch; the last module is one of them."""
+    with torch.no_grad():
+        for k, module in enumerate(modules):
+            if k in learning:
+                module.learn(x)
+            if k + 1 < len(modules):
+                if isinstance(module, _Neurons) and module.n_samples_seen < FIRST:
+                    return
+                x = module(x)
 
 
 # ---- a Stack --------------------------------------------------------------------------------------
@@ -103,7 +524,8 @@ class _Encoded(nn.Module):
 
     def forward(self, maps: Tensor) -> Tensor:
         size, stride = (self.size, self.size), (self.stride, self.stride)
-        rows = patches(_checked(maps, self.channels, size), size, stride)
+        _require_images(maps, self.channels, size)
+        rows = patches(maps, size, stride).flatten(3)
         if self.floor is not None:
             rows = functional.layer_norm(rows, rows.shape[-1:], eps=self.floor)
         if self.whitening is not None:
@@ -122,17 +544,17 @@ def _frozen(array: Any) -> nn.Parameter:
 
 
 def patches(images: Tensor, size: tuple[int, int], stride: tuple[int, int]) -> Tensor:
-    """The patches of images (n, channels, height, width), (n, height', width', D).
+    """The patches of images (n, channels, height, width), (n, height', width', channels, *size), not copied.
 
-    The numbers of a patch are ordered by channel, row and column, as `torch.nn.functional.unfold` has them.
+    The numbers of a patch are in the order of `torch.nn.functional.unfold`.
 
     Examples
     --------
-    >>> patches(torch.arange(9.0).reshape(1, 1, 3, 3), (2, 2), (1, 1))[0, 1, 0]
+    >>> patches(torch.arange(9.0).reshape(1, 1, 3, 3), (2, 2), (1, 1))[0, 1, 0].flatten()
     tensor([3., 4., 6., 7.])
     """
     places = images.unfold(2, size[0], stride[0]).unfold(3, size[1], stride[1])
-    return places.permute(0, 2, 3, 1, 4, 5).flatten(3)
+    return places.permute(0, 2, 3, 1, 4, 5)
 
 
 def excess(x: Tensor, centers: Tensor, widths: Tensor) -> Tensor:
@@ -154,6 +576,11 @@ def excess(x: Tensor, centers: Tensor, widths: Tensor) -> Tensor:
     return functional.relu(functional.linear(x, weight - weight.mean(0), level.mean() - level))
 
 
+def responses(x: Tensor, centers: Tensor, widths: Tensor) -> Tensor:
+    """f_i(x), the twin of `learning.responses.responses`: (..., D) -> (..., K) [1]."""
+    return log_responses(x, centers, widths).exp()
+
+
 def log_responses(x: Tensor, centers: Tensor, widths: Tensor) -> Tensor:
     """log f_i(x), the twin of `learning.responses.log_response_blocks`: (..., D) -> (..., K).
 
@@ -162,6 +589,8 @@ def log_responses(x: Tensor, centers: Tensor, widths: Tensor) -> Tensor:
     >>> log_responses(torch.tensor([2.0, 0.0]), torch.zeros(1, 2), torch.tensor([[4.0, 1.0]]))  # a covariance
     tensor([-1.])
     """
+    if x.dtype in (torch.float16, torch.bfloat16):  # which few functions take
+        return log_responses(x.float(), centers.float(), widths.float()).to(x.dtype)
     if widths.ndim == 1:
         rows = x.reshape(-1, x.shape[-1])
         distances = torch.cdist(rows, centers, compute_mode="donot_use_mm_for_euclid_dist")
@@ -174,10 +603,19 @@ def log_responses(x: Tensor, centers: Tensor, widths: Tensor) -> Tensor:
     return -torch.einsum("kde,...ke->...kd", inverse, differences).square().sum(-1)
 
 
+ACTIVATIONS: dict[str, Callable[[Tensor, Tensor, Tensor], Tensor]] = {
+    "response": responses,
+    "log": log_responses,
+    "excess": excess,
+}
+
+
 # ---- checks ---------------------------------------------------------------------------------------
 
 
-def _checked(images: Tensor, channels: int, size: tuple[int, int]) -> Tensor:
+def _require_images(images: Any, channels: int, size: tuple[int, int]) -> None:
+    if not isinstance(images, Tensor):
+        raise TypeError(f"images must be a tensor, got {type(images).__name__}: use torch.as_tensor(images).")
     if images.ndim != 4 or images.shape[1] != channels:
         raise ValueError(
             f"images must have the shape (n, {channels}, height, width), got {tuple(images.shape)}."
@@ -189,4 +627,3 @@ def _checked(images: Tensor, channels: int, size: tuple[int, int]) -> Tensor:
             f"images must have at least {size[0]} x {size[1]} places, as a patch has, got "
             f"{images.shape[2]} x {images.shape[3]}."
         )
-    return images
