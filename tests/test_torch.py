@@ -424,6 +424,35 @@ def test_a_network_trains_above_a_layer():
     assert digest(layer.model) == before
 
 
+# ---- compilers --------------------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of PyTorch itself
+def test_forward_is_compiled_as_one_graph():
+    """It is traced with its gradient; what the layer learns later is seen."""
+    layer = layer_of().learn(torch.from_numpy(ROWS[:1000]))
+    compiled = torch.compile(layer, fullgraph=True, backend="aot_eager")
+    for _ in range(2):
+        x = torch.from_numpy(ROWS[:20]).requires_grad_()
+        one, other = compiled(x), layer(x)
+        np.testing.assert_allclose(one.detach(), other.detach(), rtol=1e-12)
+        gradients = [torch.autograd.grad(it.sum(), x)[0] for it in (one, other)]
+        np.testing.assert_allclose(*gradients, rtol=1e-12)
+        layer.learn(torch.from_numpy(ROWS[1000:]))
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_forward_is_exported_for_any_number_of_images():
+    network, x = network_of(), as_torch(images(120))
+    learn_layers(network, x.split(120))
+    shapes = ({0: torch.export.Dim("n")},)
+    exported = torch.export.export(network, (x[:5],), dynamic_shapes=shapes).module()
+    np.testing.assert_allclose(exported(x[:9]), network(x[:9]), rtol=1e-5)
+    module = from_stack(stack_of(("contrast", "whiten", "length")))
+    exported = torch.export.export(module, (x[:5],), dynamic_shapes=shapes).module()
+    np.testing.assert_allclose(exported(x[:9]), module(x[:9]), rtol=1e-5)
+
+
 # ---- errors -----------------------------------------------------------------------------------------
 
 

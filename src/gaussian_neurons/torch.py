@@ -19,7 +19,9 @@ try:
     from torch import Tensor, nn
     from torch.nn import functional
 except ModuleNotFoundError:
-    raise ModuleNotFoundError("this needs PyTorch: pip install 'gaussian-neurons[torch]'") from None
+    raise ModuleNotFoundError(
+        "gaussian_neurons.torch needs PyTorch: pip install 'gaussian-neurons[torch]'"
+    ) from None
 
 SEEDS = int(np.iinfo(np.int32).max)
 FROM_IMAGE = 10  # patches that a convolution learns from an image
