@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip insta
 from gaussian_neurons import GaussianNeurons  # noqa: E402
 from gaussian_neurons.datasets.synthetic import Mixture  # noqa: E402
 from gaussian_neurons.learning import responses  # noqa: E402
-from gaussian_neurons.stack import Layer, Stack  # noqa: E402
+from gaussian_neurons.stack import STEPS, Layer, Stack, normalization  # noqa: E402
 from gaussian_neurons.torch import (  # noqa: E402
     GaussianConv2d,
     GaussianLayer,
@@ -366,10 +366,44 @@ def drawn(layer):
     return torch.from_numpy(layer.model.recent_samples_.copy())
 
 
-def test_gradients_of_a_convolution():
+@pytest.mark.parametrize("normalize", [(), STEPS])
+def test_gradients_of_a_convolution(normalize):
     x = torch.from_numpy(RANDOM.random((2, 2, 5, 5))).requires_grad_()
-    layer = GaussianConv2d(2, 3, 3, 2, dtype=torch.float64, **GIVEN | {"width": 9.0})
+    settings = GIVEN | {"width": 9.0, "normalize": normalize, "n_directions": 5, "activation": "log"}
+    layer = GaussianConv2d(2, 3, 3, 2, dtype=torch.float64, **settings).learn(x)
     assert torch.autograd.gradcheck(layer, x)
+
+
+@pytest.mark.parametrize("normalize", [STEPS, ("contrast",), "whiten", ("length",)])
+def test_patches_are_normalized_as_in_a_stack(normalize):
+    x = as_torch(images(60, channels=(2,)))
+
+    def made(K):
+        settings = {"patches_per_image": None, "normalize": normalize, "n_directions": 7, "width": 0.5}
+        return GaussianConv2d(2, K, 3, activation="excess", **settings)
+
+    layer = made(6).learn(x)
+    rows = torch.nn.functional.unfold(x, 3).transpose(1, 2).reshape(-1, 18).numpy()
+    found = normalization(layer.normalize, rows, 7)
+    model = GaussianNeurons(6, width=0.5, random_state=layer.model.random_state).partial_fit(
+        found.teaching(rows)
+    )
+    np.testing.assert_allclose(layer.centers, model.centers_, atol=1e-5)
+    expected = responses.excess(found(rows), layer.centers.numpy(), layer.widths.numpy())
+    maps = layer(x).movedim(1, -1).reshape(-1, 6)
+    np.testing.assert_allclose(maps, expected, rtol=1e-4, atol=1e-4 * expected.max())
+    for other in (copy.deepcopy(layer), made(9)):
+        other.load_state_dict(layer.state_dict())
+        assert (other(x) == layer(x)).all()
+        assert digest(other.learn(x[:20]).model) == digest(copy.deepcopy(layer).learn(x[:20]).model)
+
+
+def test_flat_patches_teach_a_convolution_nothing():
+    x = as_torch(images(40))
+    layer = GaussianConv2d(1, 5, 3, patches_per_image=None, normalize="contrast").learn(x)
+    seen, before = layer.n_samples_seen, digest(layer.model)
+    assert seen <= 40 * 100
+    assert digest(layer.learn(torch.full((3, 1, 12, 12), 0.5)).model) == before
 
 
 # ---- networks ---------------------------------------------------------------------------------------
@@ -466,6 +500,22 @@ def test_forward_is_exported_for_any_number_of_images():
         (lambda: GaussianLayer(2, dtype=torch.int64), "dtype must be a floating-point type"),
         (lambda: GaussianConv2d(1, 3, (1, 2, 3)), "kernel_size must be a whole number or a pair"),
         (lambda: GaussianConv2d(1, 3, patches_per_image=0), "patches_per_image must be a whole number"),
+        (
+            lambda: GaussianConv2d(1, 3, normalize="centre"),
+            "one of 'contrast', 'whiten', 'length', got 'centre'",
+        ),
+        (
+            lambda: GaussianConv2d(1, 3, 2).load_state_dict(GaussianLayer(4, 3).state_dict()),
+            "must be that of a GaussianConv2d .* got that of a GaussianLayer",
+        ),
+        (
+            lambda: GaussianConv2d(1, 3, 2).load_state_dict(GaussianConv2d(4, 3, 1).state_dict()),
+            "must be that of a GaussianConv2d with .'in_channels': 1.* got .'in_channels': 4",
+        ),
+        (
+            lambda: GaussianLayer(4, 3).load_state_dict(GaussianConv2d(1, 3, 2).state_dict()),
+            "the state of the layer is not a complete model",
+        ),
         (lambda: layer_of()(torch.zeros(3, 9)), r"x must have the shape \(..., 2\), got \(3, 9\)"),
         (lambda: layer_of().learn(torch.zeros(3, 2, dtype=torch.int64)), r"got torch.int64: use x.float\(\)"),
         (lambda: layer_of().learn(torch.full((3, 2), torch.nan)), "NaN"),
@@ -507,6 +557,8 @@ class Pair(torch.nn.Module):
 def test_a_layer_without_neurons(call):
     with pytest.raises(RuntimeError, match="no neurons yet, since data decides where they start"):
         call(GaussianLayer(2))
+    with pytest.raises(RuntimeError, match="first images decide the normalization"):
+        GaussianConv2d(1, 3, 3, normalize="length", **GIVEN)(torch.zeros(2, 1, 5, 5))
 
 
 @pytest.mark.parametrize(

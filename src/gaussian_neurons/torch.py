@@ -4,15 +4,18 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
+from threadpoolctl import threadpool_limits
 
 from gaussian_neurons.base.checks import one_of, whole_number
 from gaussian_neurons.estimator import GaussianNeurons
 from gaussian_neurons.learning import backends
-from gaussian_neurons.model import model_file
+from gaussian_neurons.model import archive, model_file
 from gaussian_neurons.sampling import native
 from gaussian_neurons.sampling.reference import PLACE
-from gaussian_neurons.stack import Encoder, Stack, edges
+from gaussian_neurons.stack import FIRST as DECIDING
+from gaussian_neurons.stack import STEPS, Encoder, Normalization, Stack, edges, normalization
 
 try:
     import torch
@@ -22,6 +25,8 @@ except ModuleNotFoundError:
     raise ModuleNotFoundError(
         "gaussian_neurons.torch needs PyTorch: pip install 'gaussian-neurons[torch]'"
     ) from None
+
+Array = NDArray[Any]
 
 SEEDS = int(np.iinfo(np.int32).max)
 FROM_IMAGE = 10  # patches that a convolution learns from an image
@@ -75,7 +80,7 @@ class _Neurons(nn.Module):
     @property
     def model(self) -> GaussianNeurons:
         """A copy of the model of the layer; a model that is assigned replaces it."""
-        found = clone(self._model)
+        found: GaussianNeurons = clone(self._model)
         found._state = self._model._state
         return found
 
@@ -118,10 +123,7 @@ class _Neurons(nn.Module):
         return torch.frombuffer(bytearray(data), dtype=torch.uint8)
 
     def set_extra_state(self, state: Any) -> None:
-        if not isinstance(state, Tensor) or state.dtype != torch.uint8:
-            raise ValueError(f"the state of a layer must be a tensor of uint8, got {type(state).__name__}.")
-        data = state.numpy(force=True).tobytes()
-        loaded = model_file.unpacked(data, GaussianNeurons._get_param_names(), "the state of the layer")
+        loaded = model_file.unpacked(_bytes_of(state), GaussianNeurons._get_param_names(), STATE)
         self._require_features(loaded.state.recent.n_features)
         self._model._restore(loaded)
         self._show()
@@ -181,16 +183,15 @@ class _Neurons(nn.Module):
         """The numbers of the model as tensors, which share its memory if device and precision allow."""
         state = self._model._fitted_state
         if state.network is None and not state.received:
-            centers, widths = np.empty((0, self.in_features)), np.empty(0)
+            arrays: list[Array] = [np.empty((0, self.in_features)), np.empty(0)]
         else:
             network = self._model._network
-            centers, widths = network.undone(network.neurons.centers), network.neurons.widths
+            arrays = [network.undone(network.neurons.centers), network.neurons.widths]
             if network.scaling is not None:
-                widths = network.scaling.undone_widths(widths)
-        self.centers, self.widths = (
-            torch.from_numpy(it if it.flags.writeable else it.copy()).to(self.centers)
-            for it in (centers, widths)
-        )
+                arrays[1] = network.scaling.undone_widths(arrays[1])
+        for name, array in zip(("centers", "widths"), arrays, strict=True):
+            tensor = torch.from_numpy(array if array.flags.writeable else array.copy())
+            setattr(self, name, tensor.to(self.centers))
 
 
 class GaussianLayer(_Neurons):
@@ -295,6 +296,12 @@ class GaussianConv2d(_Neurons):
     patches_per_image : int or None, default=10
         How many patches `learn` draws from each image, at random places. They depend on the seed and on the
         number of patches before, not on how images are divided into calls. None: all patches, row by row.
+    normalize : of "contrast", "whiten", "length", default none
+        What is done to a patch before neurons see it, as in `gaussian_neurons.stack.Layer`. The first call of
+        `learn` decides it, from all patches of its images, or 10,000 of them. Centers are then normalized
+        patches, and with "contrast", flat patches teach nothing.
+    n_directions : int or None, default=40
+        How many principal components "whiten" keeps at most.
     activation, device, dtype, **parameters : as for `GaussianLayer`
 
     Attributes
@@ -309,6 +316,8 @@ class GaussianConv2d(_Neurons):
     torch.Size([100, 8, 10, 10])
     """
 
+    _normalization: Normalization | None = None
+
     def __init__(
         self,
         in_channels: int,
@@ -317,21 +326,34 @@ class GaussianConv2d(_Neurons):
         stride: int | tuple[int, int] = 1,
         *,
         patches_per_image: int | None = FROM_IMAGE,
+        normalize: Sequence[str] = (),
+        n_directions: int | None = 40,
         activation: str = "response",
         device: Any = None,
         dtype: Any = None,
         **parameters: Any,
     ) -> None:
         channels, size = whole_number("in_channels", in_channels), _pair("kernel_size", kernel_size)
-        super().__init__(channels * size[0] * size[1], n_neurons, activation, device, dtype, parameters)
+        chosen = [one_of("normalize", it, STEPS) for it in np.atleast_1d(normalize).tolist()]
+        steps = tuple(it for it in STEPS if it in chosen)
+        directions, columns = _whole_or_none("n_directions", n_directions), channels * size[0] * size[1]
+        if "whiten" in steps and directions is not None:
+            columns = min(directions, columns)
+        super().__init__(columns, n_neurons, activation, device, dtype, parameters)
         self.in_channels, self.kernel_size, self.stride = channels, size, _pair("stride", stride)
-        self.patches_per_image = (
-            None if patches_per_image is None else whole_number("patches_per_image", patches_per_image)
-        )
+        self.patches_per_image = _whole_or_none("patches_per_image", patches_per_image)
+        self.normalize, self.n_directions = steps, directions
+        self._drawn = 0  # patches, flat ones included
 
     def forward(self, images: Tensor) -> Tensor:
         """What each neuron gives for each patch, (n, n_neurons, height', width')."""
-        return self._responses(self._places(images).flatten(3)).movedim(-1, 1)
+        rows = self._places(images).flatten(3)
+        if self.normalize:
+            if self._normalization is None:
+                raise RuntimeError(NO_NORMALIZATION)
+            rows = rows.to(self.centers.dtype)
+            rows = normalized(rows, self._floor, self._whitening, self._middle, self._length)
+        return self._responses(rows).movedim(-1, 1)
 
     def learn(self, images: Tensor) -> Self:
         """Learn from patches of the images, in their order, on top of what was learned before.
@@ -341,29 +363,111 @@ class GaussianConv2d(_Neurons):
         images : (n, in_channels, height, width)
         """
         places = self._places(images)
-        if self.patches_per_image is not None:
-            count, height, width = len(images) * self.patches_per_image, *places.shape[1:3]
-            state = self._model._fitted_state
-            words = native.words(state.seed, PLACE, state.received, count, 1)[:, 0].astype(np.uint64)
-            place = torch.from_numpy((words * np.uint64(height * width) >> np.uint64(32)).astype(np.int64))
-            image = torch.arange(count) // self.patches_per_image
-            places = places[image, place // width, place % width]
-        self._learn(places.reshape(-1, self.in_features))
+        if self.normalize and self._normalization is None:
+            self._normalization = self._decided(places)
+        per_image, drawn = self.patches_per_image, 0
+        if per_image is not None:
+            drawn, height, width = len(images) * per_image, *map(int, places.shape[1:3])
+            words = native.words(self._model._fitted_state.seed, PLACE, self._drawn, drawn, 1)[:, 0]
+            at = torch.from_numpy((words.astype(np.float64) * (height * width / 2**32)).astype(np.int64))
+            places = places[torch.arange(drawn) // per_image, at // width, at % width]
+        rows = places.reshape(-1, *places.shape[-3:]).flatten(1)
+        if self._normalization is not None:
+            with threadpool_limits(1):  # sums are in one order
+                taught = self._normalization.teaching(rows.float().numpy(force=True))
+            rows = torch.from_numpy(taught)
+        if len(rows) or not len(images):
+            self._learn(rows)
+        else:
+            self._show()  # the normalization
+        self._drawn += drawn
         return self
+
+    def get_extra_state(self) -> Tensor:  # noqa: D102
+        arrays = {"model": super().get_extra_state().numpy()}
+        facts = {"drawn": self._drawn, "settings": self._settings}
+        found = self._normalization
+        if found is not None:
+            facts |= {"floor": found.floor, "length": found.length}
+            arrays["mean"] = found.mean
+            if found.whitening is not None:
+                arrays["whitening"] = found.whitening
+        return torch.frombuffer(bytearray(archive.packed(arrays, facts)), dtype=torch.uint8)
+
+    def set_extra_state(self, state: Any) -> None:  # noqa: D102
+        arrays, facts = archive.unpacked(_bytes_of(state), STATE)
+        if facts.get("settings") != self._settings:
+            raise ValueError(
+                f"{STATE} must be that of a GaussianConv2d with {self._settings}, got "
+                f"{facts.get('settings', 'that of a GaussianLayer')}."
+            )
+        before, self._normalization = self._normalization, None
+        if "mean" in arrays:
+            self._normalization = Normalization(
+                self.normalize, facts["floor"], arrays["mean"], arrays.get("whitening"), facts["length"]
+            )
+        try:
+            super().set_extra_state(torch.from_numpy(arrays["model"].copy()))
+        except Exception:
+            self._normalization = before
+            raise
+        self._drawn = facts["drawn"]
 
     def extra_repr(self) -> str:  # noqa: D102
         sizes = f"kernel_size={self.kernel_size}, stride={self.stride}"
         return f"in_channels={self.in_channels}, {sizes}, {super().extra_repr()}"
+
+    @property
+    def _settings(self) -> dict[str, Any]:
+        """What a state must have in common with the layer, as JSON."""
+        return {
+            "in_channels": self.in_channels,
+            "kernel_size": list(self.kernel_size),
+            "normalize": list(self.normalize),
+            "n_directions": self.n_directions if "whiten" in self.normalize else None,
+        }
+
+    def _decided(self, places: Tensor) -> Normalization:
+        """The normalization that patches (n, height, width, ...) decide: all of them, or some thousand."""
+        rows = places.flatten(0, 2)
+        rows = rows[:: -(-len(rows) // DECIDING)].flatten(1).float().numpy(force=True)
+        with threadpool_limits(1):
+            return normalization(self.normalize, rows, self.n_directions)
+
+    def _show(self) -> None:
+        super()._show()
+        found = self._normalization
+        self._floor = found.floor if found is not None and "contrast" in found.steps else None
+        self._length = found.length if found is not None and "length" in found.steps else None
+        whitening, middle = None, None
+        if found is not None and found.whitening is not None:
+            whitening = torch.from_numpy(found.whitening.T.copy()).to(self.centers)
+            middle = torch.from_numpy(found.mean @ found.whitening).to(self.centers)
+        self.register_buffer("_whitening", whitening, persistent=False)
+        self.register_buffer("_middle", middle, persistent=False)
 
     def _places(self, images: Tensor) -> Tensor:
         _require_images(images, self.in_channels, self.kernel_size)
         return patches(images, self.kernel_size, self.stride)
 
 
+STATE = "the state of the layer"  # in messages
+NO_NORMALIZATION = "the first images decide the normalization of this layer: call learn first."
 NO_NEURONS = (
     "this layer has no neurons yet, since data decides where they start: call learn first. Neurons with a "
     "width, a domain and init='uniform' (or an array) are there from the start."
 )
+
+
+def _bytes_of(state: Any) -> bytes:
+    if not isinstance(state, Tensor) or state.dtype != torch.uint8:
+        raise ValueError(f"{STATE} must be a tensor of uint8, got {type(state).__name__}.")
+    data: bytes = state.numpy(force=True).tobytes()
+    return data
+
+
+def _whole_or_none(name: str, value: Any) -> int | None:
+    return None if value is None else whole_number(name, value)
 
 
 def _pair(name: str, value: Any) -> tuple[int, int]:
@@ -514,7 +618,7 @@ class _Encoded(nn.Module):
         # The numbers of a patch are ordered by row, column and channel there, by channel, row, column here.
         order = np.arange(len(normalized.mean)).reshape(self.size, self.size, -1).transpose(2, 0, 1).ravel()
         centers, widths = encoder.centers, encoder.widths
-        self.whitening: nn.Parameter | None = None
+        self.whitening, self.middle = None, None
         if normalized.whitening is None:
             centers = centers[:, order]
             for axis in range(1, widths.ndim):
@@ -528,12 +632,7 @@ class _Encoded(nn.Module):
         size, stride = (self.size, self.size), (self.stride, self.stride)
         _require_images(maps, self.channels, size)
         rows = patches(maps, size, stride).flatten(3)
-        if self.floor is not None:
-            rows = functional.layer_norm(rows, rows.shape[-1:], eps=self.floor)
-        if self.whitening is not None:
-            rows = functional.linear(rows, self.whitening, -self.middle)
-        if self.length is not None:
-            rows = rows / (rows.square().sum(-1, keepdim=True) + self.length).sqrt()
+        rows = normalized(rows, self.floor, self.whitening, self.middle, self.length)
         found = excess(rows, self.centers, self.widths).movedim(-1, 1)
         return found if self.pool == 1 else functional.avg_pool2d(found, self.pool)
 
@@ -557,6 +656,25 @@ def patches(images: Tensor, size: tuple[int, int], stride: tuple[int, int]) -> T
     """
     places = images.unfold(2, size[0], stride[0]).unfold(3, size[1], stride[1])
     return places.permute(0, 2, 3, 1, 4, 5)
+
+
+def normalized(
+    rows: Tensor, floor: float | None, whitening: Tensor | None, middle: Tensor | None, length: float | None
+) -> Tensor:
+    """The twin of `stack.Normalization`, of rows (..., D); what is None is not done.
+
+    Examples
+    --------
+    >>> normalized(torch.tensor([3.0, 4.0]), None, None, None, 11.0)
+    tensor([0.5000, 0.6667])
+    """
+    if floor is not None:
+        rows = functional.layer_norm(rows, rows.shape[-1:], eps=floor)
+    if whitening is not None and middle is not None:
+        rows = functional.linear(rows, whitening, -middle)
+    if length is not None:
+        rows = rows / (rows.square().sum(-1, keepdim=True) + length).sqrt()
+    return rows
 
 
 def excess(x: Tensor, centers: Tensor, widths: Tensor) -> Tensor:
