@@ -2,6 +2,8 @@
 
 import copy
 import io
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,7 +25,10 @@ from gaussian_neurons.torch import (  # noqa: E402
 )
 from tests.runs import digest  # noqa: E402
 
+pytestmark = pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning")  # of PyTorch itself
+
 RANDOM = np.random.default_rng(0)
+PAGE = (Path(__file__).parents[1] / "docs" / "pytorch.md").read_text()
 KINDS = ((), (4,), (4, 4))  # of a width of four columns
 
 
@@ -68,7 +73,21 @@ def test_responses_are_those_of_numpy(kind):
 def test_gradients(kind, function):
     x = torch.from_numpy(RANDOM.normal(size=(3, 4))).requires_grad_()
     given = [torch.from_numpy(it) for it in neurons_of(kind, K=3)]
-    assert torch.autograd.gradcheck(lambda x: function(x, *given), x)
+    given[0].requires_grad_()  # a center too
+    assert torch.autograd.gradcheck(function, (x, *given))
+    assert torch.autograd.gradgradcheck(function, (x, *given))
+
+
+def test_responses_are_exact_far_from_the_origin_and_from_all_centers():
+    x = (1000 + 0.01 * RANDOM.normal(size=(40, 9))).astype(np.float32)
+    x[-1] = 1e30
+    widths = np.full(5, 1e-3, np.float32)
+    with np.errstate(over="ignore"):
+        expected = responses.responses(x, x[:5], widths)
+    given = [torch.from_numpy(it) for it in (x, x[:5].copy(), widths)]
+    np.testing.assert_allclose(log_responses(*given).exp(), expected, rtol=1e-5, atol=1e-30)
+    assert 0.1 < expected[5:].max() < 0.99
+    assert (expected[-1] == 0).all()
 
 
 def test_patches_are_those_of_unfold():
@@ -139,9 +158,11 @@ def test_a_layer_learns_the_bits_of_partial_fit(kind, dtype):
 def test_sample_widths_are_learned_from():
     parameters = GIVEN | {"width_learning_rate": 0.05, "learning_rate": 0.001}
     own = np.linspace(0.005, 0.02, len(ROWS))
-    layer = layer_of(**parameters).learn(torch.from_numpy(ROWS), torch.from_numpy(own))
-    model = GaussianNeurons(8, **parameters).partial_fit(ROWS, sample_width=own)
-    assert digest(layer.model) == digest(model)
+    expected = digest(GaussianNeurons(8, **parameters).partial_fit(ROWS, sample_width=own))
+    rows, own = torch.from_numpy(ROWS), torch.from_numpy(own)
+    assert digest(layer_of(**parameters).learn(rows, own).model) == expected
+    parts = rows.reshape(40, 100, -1), own.reshape(40, 100)
+    assert digest(layer_of(**parameters).learn(*parts).model) == expected
 
 
 def test_rows_of_any_memory_and_shape_teach_the_same():
@@ -186,6 +207,13 @@ def test_learning_leaves_a_graph_as_it_was():
     layer.learn(torch.from_numpy(ROWS))
     assert (torch.autograd.grad(y.sum(), x)[0] == expected).all()
     assert (torch.autograd.grad(layer(x).sum(), x)[0] != expected).any()
+
+
+def test_gradients_pass_through_what_was_learned_in_inference_mode():
+    with torch.inference_mode():
+        layer = layer_of().learn(torch.from_numpy(ROWS))
+    x = torch.from_numpy(ROWS[:3]).requires_grad_()
+    assert torch.autograd.gradcheck(layer, x)
 
 
 def test_the_seed_is_drawn_by_pytorch():
@@ -461,7 +489,6 @@ def test_a_network_trains_above_a_layer():
 # ---- compilers --------------------------------------------------------------------------------------
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of PyTorch itself
 def test_forward_is_compiled_as_one_graph():
     """It is traced with its gradient; what the layer learns later is seen."""
     layer = layer_of().learn(torch.from_numpy(ROWS[:1000]))
@@ -475,7 +502,6 @@ def test_forward_is_compiled_as_one_graph():
         layer.learn(torch.from_numpy(ROWS[1000:]))
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_forward_is_exported_for_any_number_of_images():
     network, x = network_of(), as_torch(images(120))
     learn_layers(network, x.split(120))
@@ -522,6 +548,13 @@ def test_forward_is_exported_for_any_number_of_images():
         (lambda: learn_layers([torch.nn.Linear(2, 2)], []), "must contain a GaussianLayer"),
         (lambda: learn_layers([Pair()], []), "Pair contains layers that learn"),
         (lambda: learn_layers(network_of(), iter([])), "read only once"),
+        (lambda: learn_layers(network_of(), []), "at least one tensor, got none"),
+        (lambda: layer_of().learn(torch.zeros(0, 2)), "nothing to learn from: the batch is empty"),
+        (lambda: layer_of().learn(torch.zeros(3, 2).to_sparse()), r"use x.to_dense\(\)"),
+        (
+            lambda: GaussianConv2d(1, 3, 2, **GIVEN).learn(torch.full((1, 1, 3, 3), torch.inf)),
+            "images must hold finite",
+        ),
         (lambda: setattr(layer_of(), "model", GaussianNeurons(3)), "model has learned nothing"),
         (
             lambda: setattr(layer_of(), "model", GaussianNeurons(3).partial_fit(np.zeros((5, 7)))),
@@ -567,13 +600,24 @@ def test_a_layer_without_neurons(call):
         (lambda: layer_of()(np.zeros((3, 2))), "x must be a tensor, got ndarray"),
         (lambda: from_stack(3), r"stack must be a gaussian_neurons\.stack\.Stack, got int"),
         (lambda: setattr(layer_of(), "model", 3), "model must be GaussianNeurons, got int"),
-        (lambda: GaussianLayer(2, widht=1.0), "widht"),
+        (lambda: GaussianLayer(2, widht=1.0), "GaussianLayer has no parameter 'widht'"),
         (lambda: learn_layers(network_of(), torch.zeros(3, 1, 9, 9)), r"use x.split\(1000\), or \[x\]"),
     ],
 )
 def test_values_of_the_wrong_kind(call, message):
     with pytest.raises(TypeError, match=message):
         call()
+
+
+def test_the_programs_of_the_page_run(capsys):
+    names = {}
+    for program in re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL):
+        exec(program, names)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "tensor(3) of 10 neurons found a cluster"
+    assert int(re.match(r"(\d+)% of the other images", lines[2])[1]) > 80
+    assert float(lines[3]) < 1e-5
+    assert lines[4] == "tensor(True)"
 
 
 def test_an_error_leaves_a_layer_as_it_was():

@@ -29,6 +29,7 @@ except ModuleNotFoundError:
 Array = NDArray[Any]
 
 SEEDS = int(np.iinfo(np.int32).max)
+DIRECT = "donot_use_mm_for_euclid_dist"  # the mode of cdist that subtracts
 FROM_IMAGE = 10  # patches that a convolution learns from an image
 FIRST = 1000  # samples that a layer learns from before others learn from it, if all learn at once
 
@@ -45,17 +46,34 @@ class _Neurons(nn.Module):
         super().__init__()
         self.in_features = in_features
         self.activation = one_of("activation", activation, tuple(ACTIVATIONS))
+        known = GaussianNeurons._get_param_names()
+        unknown = [name for name in parameters if name not in known]
+        if unknown:
+            raise TypeError(
+                f"{type(self).__name__} has no parameter {unknown[0]!r}; beside its own it takes those of "
+                f"GaussianNeurons: {', '.join(known)}."
+            )
         if parameters.get("random_state") is None:
             parameters["random_state"] = int(torch.randint(SEEDS, (), device="cpu"))
         self._model = GaussianNeurons(n_neurons, **parameters)
         empty = torch.empty(0, device=device, dtype=dtype)
         if not empty.is_floating_point():
             raise ValueError(f"dtype must be a floating-point type, got {dtype}.")
-        self.register_buffer("centers", empty, persistent=False)  # the extra state contains them
-        self.register_buffer("widths", empty, persistent=False)
+        self.register_buffer("_centers", empty, persistent=False)  # the extra state contains them
+        self.register_buffer("_widths", empty, persistent=False)
         self._start()
 
     # ---- answers
+
+    @property
+    def centers(self) -> Tensor:
+        """The centers, (n_neurons, D), in the memory of the model."""
+        return self._centers
+
+    @property
+    def widths(self) -> Tensor:
+        """The widths or covariances, in the memory of the model."""
+        return self._widths
 
     @property
     def n_neurons(self) -> int:
@@ -136,6 +154,8 @@ class _Neurons(nn.Module):
 
     def _learn(self, rows: Tensor, sample_width: Tensor | None = None) -> None:
         """Learn from rows (n, D) as `GaussianNeurons.partial_fit` does."""
+        if not len(rows):
+            raise ValueError("there is nothing to learn from: the batch is empty.")
         if not self.n_samples_seen:
             if self._model._fitted_state.recent.dtype != self._precision:
                 self._start()  # the layer was moved to another precision
@@ -189,9 +209,10 @@ class _Neurons(nn.Module):
             arrays = [network.undone(network.neurons.centers), network.neurons.widths]
             if network.scaling is not None:
                 arrays[1] = network.scaling.undone_widths(arrays[1])
-        for name, array in zip(("centers", "widths"), arrays, strict=True):
-            tensor = torch.from_numpy(array if array.flags.writeable else array.copy())
-            setattr(self, name, tensor.to(self.centers))
+        with torch.inference_mode(False):  # or gradients could not pass through them later
+            for name, array in zip(("_centers", "_widths"), arrays, strict=True):
+                tensor = torch.from_numpy(array if array.flags.writeable else array.copy())
+                setattr(self, name, tensor.to(self.centers))
 
 
 class GaussianLayer(_Neurons):
@@ -266,7 +287,13 @@ class GaussianLayer(_Neurons):
         x : (..., in_features)
         sample_width : the paper's sigma_x of each row, (...); needed if `width_learning_rate` is above 0
         """
-        self._learn(self._rows(x).reshape(-1, self.in_features), sample_width)
+        rows, own = self._rows(x), None
+        if rows.layout != torch.strided:
+            raise ValueError(f"x must be dense to be learned from, got {rows.layout}: use x.to_dense().")
+        if sample_width is not None:
+            own = torch.as_tensor(sample_width)
+            own = own.reshape(-1, *own.shape[max(rows.ndim - 1, 1) :])
+        self._learn(rows.reshape(-1, self.in_features), own)
         return self
 
     def extra_repr(self) -> str:  # noqa: D102
@@ -278,7 +305,7 @@ class GaussianLayer(_Neurons):
         if not x.ndim or x.shape[-1] != self.in_features:
             raise ValueError(f"x must have the shape (..., {self.in_features}), got {tuple(x.shape)}.")
         if not x.is_floating_point():
-            raise ValueError(f"x must hold floating-point numbers, got {x.dtype}: use x.float().")
+            raise ValueError(f"x must hold real floating-point numbers, got {x.dtype}: use x.float().")
         return x
 
 
@@ -334,7 +361,7 @@ class GaussianConv2d(_Neurons):
         **parameters: Any,
     ) -> None:
         channels, size = whole_number("in_channels", in_channels), _pair("kernel_size", kernel_size)
-        chosen = [one_of("normalize", it, STEPS) for it in np.atleast_1d(normalize).tolist()]
+        chosen = [one_of("normalize", it, STEPS) for it in np.atleast_1d(normalize or ()).tolist()]
         steps = tuple(it for it in STEPS if it in chosen)
         directions, columns = _whole_or_none("n_directions", n_directions), channels * size[0] * size[1]
         if "whiten" in steps and directions is not None:
@@ -363,7 +390,9 @@ class GaussianConv2d(_Neurons):
         images : (n, in_channels, height, width)
         """
         places = self._places(images)
-        if self.normalize and self._normalization is None:
+        if not torch.isfinite(images).all():
+            raise ValueError("images must hold finite numbers, got NaN or infinity.")
+        if self.normalize and self._normalization is None and len(images):
             self._normalization = self._decided(places)
         per_image, drawn = self.patches_per_image, 0
         if per_image is not None:
@@ -461,7 +490,8 @@ NO_NEURONS = (
 
 def _bytes_of(state: Any) -> bytes:
     if not isinstance(state, Tensor) or state.dtype != torch.uint8:
-        raise ValueError(f"{STATE} must be a tensor of uint8, got {type(state).__name__}.")
+        kind = state.dtype if isinstance(state, Tensor) else type(state).__name__
+        raise ValueError(f"{STATE} must be a tensor of torch.uint8, got {kind}.")
     data: bytes = state.numpy(force=True).tobytes()
     return data
 
@@ -504,22 +534,25 @@ def learn_layers(network: Iterable[nn.Module], batches: Iterable[Any], *, at_onc
     """
     if isinstance(batches, Tensor):
         raise TypeError("batches must be several tensors, got one: use x.split(1000), or [x].")
-    modules = list(_flat(network))
+    modules = list(_flat([network] if isinstance(network, nn.Module) else network))
     learning = [k for k, module in enumerate(modules) if isinstance(module, _Neurons)]
     if not learning:
         raise ValueError("network must contain a GaussianLayer or a GaussianConv2d, got none.")
     if not at_once and len(learning) > 1 and iter(batches) is batches:
         raise ValueError("batches can be read only once: give a list or a DataLoader, or use at_once=True.")
     for turn in [learning] if at_once else [[k] for k in learning]:
+        empty = True
         for batch in batches:
-            x = batch[0] if isinstance(batch, tuple | list) else batch
+            empty, x = False, batch[0] if isinstance(batch, tuple | list) else batch
             _pass_upward(modules[: turn[-1] + 1], x, turn)
+        if empty:
+            raise ValueError("batches must be at least one tensor, got none.")
 
 
 def _flat(network: Iterable[nn.Module]) -> Iterator[nn.Module]:
     """The modules of a network in their order."""
     for module in network:
-        if isinstance(module, nn.Sequential):
+        if isinstance(module, nn.Sequential | nn.ModuleList):
             yield from _flat(module)
         elif not isinstance(module, _Neurons) and any(isinstance(it, _Neurons) for it in module.modules()):
             raise ValueError(
@@ -712,9 +745,15 @@ def log_responses(x: Tensor, centers: Tensor, widths: Tensor) -> Tensor:
     if x.dtype in (torch.float16, torch.bfloat16):  # which few functions take
         return log_responses(x.float(), centers.float(), widths.float()).to(x.dtype)
     if widths.ndim == 1:
-        rows = x.reshape(-1, x.shape[-1])
-        distances = torch.cdist(rows, centers, compute_mode="donot_use_mm_for_euclid_dist")
-        return (-distances.square() / widths).reshape(*x.shape[:-1], len(centers))
+        exact = torch.cdist(x.detach().reshape(-1, x.shape[-1]), centers.detach(), compute_mode=DIRECT)
+        exact = exact.square().reshape(*x.shape[:-1], -1)
+        # `cdist` can be differentiated only once, and products of matrices lose digits far from the origin:
+        # the value is that of `cdist`, the gradient that of the products.
+        middle = centers.mean(0)
+        x, centers = x - middle, centers - middle
+        found = x.square().sum(-1, keepdim=True) - 2 * x @ centers.T + centers.square().sum(-1)
+        squares = torch.where(exact < torch.inf, found + (exact - found).detach(), exact)
+        return -squares / widths
     differences = x[..., None, :] - centers
     if widths.ndim == 2:
         return -(differences.square() / widths).sum(-1)
