@@ -23,7 +23,7 @@ from gaussian_neurons.torch import (  # noqa: E402
     log_responses,
     patches,
 )
-from tests.runs import digest  # noqa: E402
+from tests.runs import digest, disturb, interrupt_at  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning")  # of PyTorch itself
 
@@ -525,6 +525,7 @@ def test_forward_is_exported_for_any_number_of_images():
         (lambda: GaussianLayer(2, activation="exp"), "one of 'response', 'log', 'excess', got 'exp'"),
         (lambda: GaussianLayer(2, dtype=torch.int64), "dtype must be a floating-point type"),
         (lambda: GaussianConv2d(1, 3, (1, 2, 3)), "kernel_size must be a whole number or a pair"),
+        (lambda: GaussianConv2d(1, 3, width=1.0, width_learning_rate=0.1), "patches have no sample_width"),
         (lambda: GaussianConv2d(1, 3, patches_per_image=0), "patches_per_image must be a whole number"),
         (
             lambda: GaussianConv2d(1, 3, normalize="centre"),
@@ -618,6 +619,24 @@ def test_the_programs_of_the_page_run(capsys):
     assert int(re.match(r"(\d+)% of the other images", lines[2])[1]) > 80
     assert float(lines[3]) < 1e-5
     assert lines[4] == "tensor(True)"
+
+
+def test_an_interrupt_leaves_whole_samples():
+    layer = layer_of()
+    with pytest.raises(KeyboardInterrupt), interrupt_at(layer._model, 1000):
+        layer.learn(torch.from_numpy(ROWS))
+    seen = layer.n_samples_seen
+    assert 1000 <= seen < len(ROWS)
+    assert (layer.centers.numpy() == layer.model.centers_).all()
+    assert digest(layer.model) == digest(layer_of().learn(torch.from_numpy(ROWS[:seen])).model)
+
+
+def test_an_error_leaves_a_convolution_as_it_was():
+    layer = GaussianConv2d(1, 3, 3, normalize=STEPS)
+    with disturb(GaussianNeurons, "partial_fit", MemoryError()), pytest.raises(MemoryError):
+        layer.learn(as_torch(images(30)))
+    with pytest.raises(RuntimeError, match="first images decide the normalization"):
+        layer(as_torch(images(3)))
 
 
 def test_an_error_leaves_a_layer_as_it_was():

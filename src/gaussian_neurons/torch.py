@@ -163,8 +163,12 @@ class _Neurons(nn.Module):
         elif rows.dtype not in (torch.float32, torch.float64):
             rows = rows.float()
         widths = None if sample_width is None else sample_width.numpy(force=True)
-        self._model.partial_fit(rows.numpy(force=True), sample_width=widths)
-        self._show()
+        before = self._model._state
+        try:
+            self._model.partial_fit(rows.numpy(force=True), sample_width=widths)
+        finally:
+            if self._model._state is not before:  # an interrupt leaves whole samples
+                self._show()
 
     def _responses(self, rows: Tensor) -> Tensor:
         """What the neurons give for rows (..., D)."""
@@ -364,13 +368,18 @@ class GaussianConv2d(_Neurons):
         chosen = [one_of("normalize", it, STEPS) for it in np.atleast_1d(normalize or ()).tolist()]
         steps = tuple(it for it in STEPS if it in chosen)
         directions, columns = _whole_or_none("n_directions", n_directions), channels * size[0] * size[1]
+        if parameters.get("width_learning_rate"):
+            raise ValueError(
+                "a GaussianConv2d cannot learn widths by width_learning_rate, since patches have no sample_width: "
+                "leave it out, or give width='auto'."
+            )
         if "whiten" in steps and directions is not None:
             columns = min(directions, columns)
         super().__init__(columns, n_neurons, activation, device, dtype, parameters)
         self.in_channels, self.kernel_size, self.stride = channels, size, _pair("stride", stride)
         self.patches_per_image = _whole_or_none("patches_per_image", patches_per_image)
         self.normalize, self.n_directions = steps, directions
-        self._drawn = 0  # patches, flat ones included
+        self._drawn = 0  # patches so far, flat ones included
 
     def forward(self, images: Tensor) -> Tensor:
         """What each neuron gives for each patch, (n, n_neurons, height', width')."""
@@ -392,24 +401,17 @@ class GaussianConv2d(_Neurons):
         places = self._places(images)
         if not torch.isfinite(images).all():
             raise ValueError("images must hold finite numbers, got NaN or infinity.")
-        if self.normalize and self._normalization is None and len(images):
-            self._normalization = self._decided(places)
-        per_image, drawn = self.patches_per_image, 0
-        if per_image is not None:
-            drawn, height, width = len(images) * per_image, *map(int, places.shape[1:3])
-            words = native.words(self._model._fitted_state.seed, PLACE, self._drawn, drawn, 1)[:, 0]
-            at = torch.from_numpy((words.astype(np.float64) * (height * width / 2**32)).astype(np.int64))
-            places = places[torch.arange(drawn) // per_image, at // width, at % width]
-        rows = places.reshape(-1, *places.shape[-3:]).flatten(1)
-        if self._normalization is not None:
-            with threadpool_limits(1):  # sums are in one order
-                taught = self._normalization.teaching(rows.float().numpy(force=True))
-            rows = torch.from_numpy(taught)
-        if len(rows) or not len(images):
-            self._learn(rows)
-        else:
-            self._show()  # the normalization
-        self._drawn += drawn
+        rows, known = self._chosen(places), self._normalization
+        try:
+            if self.normalize and len(rows):
+                self._normalization = known or self._decided(places)
+                self._learn_normalized(rows, self._normalization)
+            else:
+                self._learn(rows)
+        except Exception:
+            self._normalization = known
+            raise
+        self._drawn += len(rows)
         return self
 
     def get_extra_state(self) -> Tensor:  # noqa: D102
@@ -455,6 +457,24 @@ class GaussianConv2d(_Neurons):
             "normalize": list(self.normalize),
             "n_directions": self.n_directions if "whiten" in self.normalize else None,
         }
+
+    def _chosen(self, places: Tensor) -> Tensor:
+        """The patches to learn from, (number of patches, D)."""
+        per_image, (count, height, width) = self.patches_per_image, map(int, places.shape[:3])
+        if per_image is None:
+            return places.flatten(0, 2).flatten(1)
+        seed = self._model._fitted_state.seed
+        words = native.words(seed, PLACE, self._drawn, count * per_image, 1)[:, 0]
+        at = torch.from_numpy((words.astype(np.float64) * (height * width / 2**32)).astype(np.int64))
+        return places[torch.arange(count * per_image) // per_image, at // width, at % width].flatten(1)
+
+    def _learn_normalized(self, rows: Tensor, how: Normalization) -> None:
+        with threadpool_limits(1):  # sums are in one order
+            taught = how.teaching(rows.float().numpy(force=True))
+        if len(taught):
+            self._learn(torch.from_numpy(taught))
+        else:
+            self._show()  # the normalization may be new
 
     def _decided(self, places: Tensor) -> Normalization:
         """The normalization that patches (n, height, width, ...) decide: all of them, or some thousand."""
@@ -617,7 +637,7 @@ class StackFeatures(nn.Module):
     def __init__(self, encoders: Sequence[Encoder], grid: int = 2) -> None:
         super().__init__()
         self.layers = nn.Sequential(*(_Encoded(it) for it in encoders))
-        self.grid = grid
+        self.grid = whole_number("grid", grid)
 
     def forward(self, images: Tensor) -> Tensor:
         """Features, (n, grid * grid * n_neurons of the last layer)."""
