@@ -29,7 +29,6 @@ except ModuleNotFoundError:
 Array = NDArray[Any]
 
 SEEDS = int(np.iinfo(np.int32).max)
-DIRECT = "donot_use_mm_for_euclid_dist"  # the mode of cdist that subtracts
 FROM_IMAGE = 10  # patches that a convolution learns from an image
 FIRST = 1000  # samples that a layer learns from before others learn from it, if all learn at once
 
@@ -370,8 +369,8 @@ class GaussianConv2d(_Neurons):
         directions, columns = _whole_or_none("n_directions", n_directions), channels * size[0] * size[1]
         if parameters.get("width_learning_rate"):
             raise ValueError(
-                "a GaussianConv2d cannot learn widths by width_learning_rate, since patches have no sample_width: "
-                "leave it out, or give width='auto'."
+                "a GaussianConv2d cannot learn widths by width_learning_rate, since patches have no "
+                "sample_width: leave it out, or give width='auto'."
             )
         if "whiten" in steps and directions is not None:
             columns = min(directions, columns)
@@ -757,29 +756,27 @@ def responses(x: Tensor, centers: Tensor, widths: Tensor) -> Tensor:
 def log_responses(x: Tensor, centers: Tensor, widths: Tensor) -> Tensor:
     """log f_i(x), the twin of `learning.responses.log_response_blocks`: (..., D) -> (..., K).
 
+    It is computed in float64, and given in the precision of x.
+
     Examples
     --------
     >>> log_responses(torch.tensor([2.0, 0.0]), torch.zeros(1, 2), torch.tensor([[4.0, 1.0]]))  # a covariance
     tensor([-1.])
     """
-    if x.dtype in (torch.float16, torch.bfloat16):  # which few functions take
-        return log_responses(x.float(), centers.float(), widths.float()).to(x.dtype)
+    precision = x.dtype
+    x, centers, widths = x.double(), centers.double(), widths.double()  # products lose digits
     if widths.ndim == 1:
-        exact = torch.cdist(x.detach().reshape(-1, x.shape[-1]), centers.detach(), compute_mode=DIRECT)
-        exact = exact.square().reshape(*x.shape[:-1], -1)
-        # `cdist` can be differentiated only once, and products of matrices lose digits far from the origin:
-        # the value is that of `cdist`, the gradient that of the products.
         middle = centers.mean(0)
         x, centers = x - middle, centers - middle
-        found = x.square().sum(-1, keepdim=True) - 2 * x @ centers.T + centers.square().sum(-1)
-        squares = torch.where(exact < torch.inf, found + (exact - found).detach(), exact)
-        return -squares / widths
+        squares = x.square().sum(-1, keepdim=True) - 2 * x @ centers.T + centers.square().sum(-1)
+        return (-squares / widths).to(precision)
     differences = x[..., None, :] - centers
     if widths.ndim == 2:
-        return -(differences.square() / widths).sum(-1)
+        return -(differences.square() / widths).sum(-1).to(precision)
     factors = torch.linalg.cholesky(widths)  # L, with |L^-1 d|^2 = d^T Sigma^-1 d
-    inverse = torch.linalg.solve_triangular(factors, torch.eye(len(factors[0])).to(factors), upper=False)
-    return -torch.einsum("kde,...ke->...kd", inverse, differences).square().sum(-1)
+    identity = torch.eye(x.shape[-1], dtype=x.dtype, device=x.device)
+    inverse = torch.linalg.solve_triangular(factors, identity, upper=False)
+    return -torch.einsum("kde,...ke->...kd", inverse, differences).square().sum(-1).to(precision)
 
 
 ACTIVATIONS: dict[str, Callable[[Tensor, Tensor, Tensor], Tensor]] = {
