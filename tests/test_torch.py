@@ -1,8 +1,10 @@
 """PyTorch: responses and maps by hand, the twins of NumPy, gradients, the bits of what is learned."""
 
 import copy
+import importlib
 import io
 import re
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -456,6 +458,9 @@ def test_layers_learn_one_after_the_other():
     other = network_of()
     other.load_state_dict(network.state_dict())
     assert (other(x) == network(x)).all()
+    other = network_of()
+    learn_layers(other, [x[:20]])
+    assert [other[0][0].n_samples_seen, other[1].n_samples_seen] == [200, 200]
 
 
 def test_layers_learn_at_once():
@@ -619,6 +624,13 @@ def test_the_programs_of_the_page_run(capsys):
     assert int(re.match(r"(\d+)% of the other images", lines[2])[1]) > 80
     assert float(lines[3]) < 1e-5
     assert lines[4] == "tensor(True)"
+
+
+def test_a_missing_pytorch_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    monkeypatch.delitem(sys.modules, "gaussian_neurons.torch")
+    with pytest.raises(ModuleNotFoundError, match=r"pip install 'gaussian-neurons\[torch\]'"):
+        importlib.import_module("gaussian_neurons.torch")
 
 
 def test_an_interrupt_leaves_whole_samples():

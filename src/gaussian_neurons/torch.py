@@ -212,10 +212,12 @@ class _Neurons(nn.Module):
             arrays = [network.undone(network.neurons.centers), network.neurons.widths]
             if network.scaling is not None:
                 arrays[1] = network.scaling.undone_widths(arrays[1])
-        with torch.inference_mode(False):  # or gradients could not pass through them later
-            for name, array in zip(("_centers", "_widths"), arrays, strict=True):
-                tensor = torch.from_numpy(array if array.flags.writeable else array.copy())
-                setattr(self, name, tensor.to(self.centers))
+        self._centers, self._widths = map(self._tensor, arrays)
+
+    def _tensor(self, array: Array) -> Tensor:
+        """An array on the device and in the precision of the layer; not copied if these allow it."""
+        with torch.inference_mode(False):  # or gradients could not pass through it later
+            return torch.from_numpy(array if array.flags.writeable else array.copy()).to(self._centers)
 
 
 class GaussianLayer(_Neurons):
@@ -489,8 +491,8 @@ class GaussianConv2d(_Neurons):
         self._length = found.length if found is not None and "length" in found.steps else None
         whitening, middle = None, None
         if found is not None and found.whitening is not None:
-            whitening = torch.from_numpy(found.whitening.T.copy()).to(self.centers)
-            middle = torch.from_numpy(found.mean @ found.whitening).to(self.centers)
+            whitening = self._tensor(found.whitening.T)
+            middle = self._tensor(found.mean @ found.whitening)
         self.register_buffer("_whitening", whitening, persistent=False)
         self.register_buffer("_middle", middle, persistent=False)
 
@@ -589,7 +591,7 @@ def _pass_upward(modules: Sequence[nn.Module], x: Tensor, learning: Sequence[int
             if k in learning:
                 module.learn(x)
             if k + 1 < len(modules):
-                if isinstance(module, _Neurons) and module.n_samples_seen < FIRST:
+                if k in learning and module.n_samples_seen < FIRST:
                     return
                 x = module(x)
 
