@@ -112,7 +112,7 @@ def art():
 CHEAP = {
     **{"n_train": 300, "n_held_out": 100, "n_attacked": 20, "n_checked": 10, "plain_width": 10.0},
     **{"steps": 3, "more_steps": 4, "queries": 3, "maximum": (0.01, 0.05, 0.1, 0.2, 0.5)},
-    **{"euclid": (0.1, 0.5, 1.0, 2.0, 8.0)},
+    **{"euclid": (0.1, 0.5, 1.0, 2.0, 4.0, 8.0)},
 }
 
 

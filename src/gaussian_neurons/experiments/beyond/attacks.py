@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 Array = NDArray[Any]
 
 LAYER, RANDOM, PLAIN = "Gaussian layer", "random patches", "Gaussian layer, only whitened"
-NETWORK = "backpropagation"
-MODELS = (LAYER, RANDOM, PLAIN, NETWORK)
+FLOORS, NETWORK = "Gaussian layer, higher floors", "backpropagation"
+MODELS = (LAYER, RANDOM, FLOORS, PLAIN, NETWORK)
 CHECKED = (LAYER, PLAIN, NETWORK)  # with attacks that take long
 SHOWN = 8  # images in the picture
 MAXIMUM, EUCLID = "L∞", "L2"  # norms of a change
@@ -38,6 +38,7 @@ PENALTY = 0.01  # of the ridge regression, times the number of images
 MOST_EPOCHS = 20  # of backpropagation; it stops before, at the accuracy of the layer
 LOOK_EVERY = 1000  # images
 CHOSEN_FROM = 10_000  # patches, at random
+RAISED = 100  # times the floors of a Stack, which are 1 % of the typical variance and squared length
 NEEDS = {**backprop.NEEDS, "art": "attacks"}
 
 
@@ -61,7 +62,7 @@ class Config:
     rate: float = 0.15  # times the width
     repulsion_every: int = 4
     maximum: tuple[float, ...] = (0.01, 0.02, 0.05, 0.1, 0.2)
-    euclid: tuple[float, ...] = (0.1, 0.25, 0.5, 1.0, 2.0)
+    euclid: tuple[float, ...] = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0)
     checked_at: int = 1  # which of these sizes the attacks that take long use
     shown_at: int = 3  # which of these sizes is in the picture
     steps: int = 20  # of PGD
@@ -147,9 +148,15 @@ class Trial:
         encoder = self._learned(config.layer)
         rows = encoder.normalized.teaching(Patches(self._train, config.size, self._seed).read(CHOSEN_FROM))
         patches = np.random.default_rng(self._seed).choice(rows, config.n_neurons, replace=False)
+        raised = replace(
+            encoder.normalized,
+            floor=RAISED * encoder.normalized.floor,
+            length=RAISED * encoder.normalized.length,
+        )
         models = {
             LAYER: self._with_read_out(encoder),
             RANDOM: self._with_read_out(replace(encoder, centers=patches.astype(np.float32))),
+            FLOORS: self._with_read_out(replace(encoder, normalized=raised)),
             PLAIN: self._with_read_out(self._learned(config.plain)),
         }
         models[NETWORK] = self._network(backprop.accuracy(models[LAYER], self._held, self._held_labels))
@@ -386,8 +393,16 @@ def _claims(config: Config) -> Iterator[Claim]:
         )
     yield Claim(
         f"Contrast and length are the cause: under PGD (L∞ {config.maximum[at]:g}), the layer that is only "
-        "whitened has at least 20 points more.",
+        "whitened has at least 20 points more than the Gaussian layer.",
         lambda result: [of(PLAIN, MAXIMUM, PGD, at)(result) >= of(LAYER, MAXIMUM, PGD, at)(result) + 20],
+    )
+    yield Claim(
+        "The same centers with higher floors have at least 20 points more than the Gaussian layer, too.",
+        lambda result: [of(FLOORS, MAXIMUM, PGD, at)(result) >= of(LAYER, MAXIMUM, PGD, at)(result) + 20],
+    )
+    yield Claim(
+        "Higher floors cost at most 1 point without attack.",
+        lambda result: [clean(FLOORS)(result) >= clean(LAYER)(result) - 1],
     )
     yield Claim(
         "Under PGD (L∞), the layer that is only whitened has at least the accuracy of the network, at each "
@@ -438,21 +453,23 @@ def _claims(config: Config) -> Iterator[Claim]:
 
 
 NOTE = """The Gaussian layer learns from patches without labels; a ridge regression reads out the class.
-"Random patches" has patches as centers of the same layer. "Only whitened" learns and responds
-without bringing patches to one contrast and length. The network has the same size and is trained
-by backpropagation until it has the accuracy of the layer on {held:,} held-out images. {attacked}
-test images are attacked, with pixels from 0 to 1; "size" is the largest change of a pixel (L∞) or
-the length of the change (L2). PGD has {steps} steps from a random start. Checks at one size, with
-{checked} images: PGD with {more} steps from {restarts} starts, and the square attack with
-{queries} queries, which sees no gradients. Transfer: images that PGD has changed to mislead the
-network (for the network: the layer). What a layer passes on are differences of log-responses,
-which do not saturate far from all centers. The attacks are those of the Adversarial Robustness
-Toolbox."""
+"Random patches" has patches as centers of the same layer. "Higher floors": the numbers that are
+added to variance and squared length before a patch is divided by their roots are {raised} times
+as large, with the same centers. "Only whitened" learns and responds without bringing patches to
+one contrast and length. The network has the same size and is trained by backpropagation until it
+has the accuracy of the layer on {held:,} held-out images. {attacked} test images are attacked,
+with pixels from 0 to 1; "size" is the largest change of a pixel (L∞) or the length of the change
+(L2). PGD has {steps} steps from a random start. Checks at one size, with {checked} images: PGD
+with {more} steps from {restarts} starts, and the square attack with {queries} queries, which sees
+no gradients. Transfer: images that PGD has changed to mislead the network (for the network: the
+layer). What a layer passes on are differences of log-responses, which do not saturate far from
+all centers. The attacks are those of the Adversarial Robustness Toolbox."""
 
 
 def _note(config: Config) -> str:
     return " ".join(
         NOTE.format(
+            raised=RAISED,
             held=config.n_held_out,
             attacked=config.n_attacked,
             steps=config.steps,
@@ -465,7 +482,7 @@ def _note(config: Config) -> str:
 
 
 LINES = {PGD: "-", FGSM: ":", TRANSFER: "--"}
-COLOURS = {LAYER: "C3", RANDOM: "C1", PLAIN: "C4", NETWORK: "C0"}
+COLOURS = {LAYER: "C3", RANDOM: "C1", FLOORS: "C2", PLAIN: "C4", NETWORK: "C0"}
 
 
 def draw(result: Result) -> "Figure":
