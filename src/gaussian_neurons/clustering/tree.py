@@ -3,6 +3,7 @@
 docs/any-data.md has the reasons and the measurements.
 """
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,6 +27,7 @@ SMALLEST = 0.01  # least part of the samples of a cluster, or half of 1/K if K >
 REPRESENTED = 100  # samples that a neuron represents; at the rate r it averages over about 2 / r
 AXES = 4.0  # directions that count for the parameters of a cluster, for each axis of the centers
 FEW = 4.0  # background noise counts this many times, as long as it is a small part of the samples
+FEW_ROWS = 10  # so many rows that are at least half of the samples: a sensor stands still
 TINY = 1e-12  # the least overlap of two neurons
 
 
@@ -90,16 +92,19 @@ def distinct_rows(rows: Array, values: int) -> Array:
 
 
 def mostly_repeated(rows: Array) -> bool:
-    """Whether at most half of the rows are distinct, as those of a sensor that stands still.
+    """Whether at most ten rows, repeated, are at least half of all, as those of a sensor that stands still.
 
     Examples
     --------
-    >>> rows = np.array([[1.0], [1.0], [2.0], [2.0]])
-    >>> mostly_repeated(rows), mostly_repeated(rows[:3])
+    >>> rows = np.array([[1.0], [1.0], [2.0], [3.0]] * 5)
+    >>> mostly_repeated(rows), mostly_repeated(np.arange(42.0)[:, None] % 21)
     (True, False)
     """
     half = len(rows) / 2
-    return len(np.unique(rows[:, 0])) <= half and len({row.tobytes() for row in rows}) <= half
+    if np.sort(np.unique(rows[:, 0], return_counts=True)[1])[-FEW_ROWS:].sum() < half:
+        return False
+    counts = Counter(row.tobytes() for row in rows + 0.0)
+    return len(counts) < len(rows) and sum(count for _, count in counts.most_common(FEW_ROWS)) >= half
 
 
 def within_range(rows: Array) -> NDArray[np.bool_]:
