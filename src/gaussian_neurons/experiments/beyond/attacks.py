@@ -531,7 +531,7 @@ def draw_seeds(results: Sequence[Result]) -> "Figure":
     for axes, (name, images) in zip(tiles, first["shown"].items(), strict=True):
         axes.imshow(_tiled(np.array(images)), cmap="gray")
         size = config["maximum"][config["shown_at"]]
-        axes.set_title(f"PGD {MAXIMUM} {size:g}, {name}", fontsize=7.5, loc="left", color=INK)
+        axes.set_title(f"{name}\nafter PGD, {MAXIMUM} {size:g}", fontsize=7.5, loc="left", color=INK)
         axes.set_axis_off()
     pictures.add_origin(figure, first)
     return figure
@@ -552,7 +552,7 @@ EXPERIMENT = Experiment(
     draw=draw,
     draw_seeds=draw_seeds,
     data="mnist-split",
-    seconds=100,
+    seconds=110,
     samples=150_000,
     seeds=3,
     prints="accuracies",
