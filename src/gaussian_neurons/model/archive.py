@@ -105,7 +105,7 @@ def _check_version(path: Path, found: str) -> None:
         )
     if int(found) < VERSION:
         raise ValueError(
-            f"{str(path)!r} was written before the first release (format {found}; this version reads "
+            f"{str(path)!r} was written before version 0.2.0 (format {found}; this version reads "
             f"format {VERSION}). Train the model again."
         )
 
