@@ -15,6 +15,8 @@ from gaussian_neurons.base import checks
 from gaussian_neurons.estimator import GaussianNeurons
 from gaussian_neurons.learning import responses
 
+__all__ = ["DendriticNeurons"]
+
 Array = NDArray[Any]
 Indices = NDArray[np.int64]
 
