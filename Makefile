@@ -8,7 +8,7 @@ export PYTHONDONTWRITEBYTECODE :=
 WITH_PEAK := --config-settings=cmake.define.GAUSSIAN_NEURONS_PEAK=ON
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard native/*)
 
-.PHONY: demo live test test-lowest fuzz lint format bench bench-quality bench-peers bench-live bench-repulsion bench-scale bench-gpu pictures help clean
+.PHONY: demo live test test-lowest fuzz lint format bench bench-quality bench-peers bench-live bench-repulsion bench-scale bench-gpu pictures docs help clean
 
 demo: .venv/ready-demo  ## learn the strokes of handwritten digits; leaves out/demo.png
 	@$(BIN)/gaussian-neurons demo
@@ -62,8 +62,13 @@ bench-compare: .venv/ready-dev  ## two results of bench-peers, A=old.json B=new.
 .PHONY: bench-compare $(NAMED)
 $(NAMED): ; @:
 
-pictures: .venv/ready-dev  ## the pictures of docs/any-data.md
+pictures: .venv/ready-dev  ## the pictures of docs/any-data.md, how.md and when.md
 	@$(BIN)/python -m benchmarks.pictures
+	@$(BIN)/python -m benchmarks.how
+	@OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.beside
+
+docs: .venv-docs/ready  ## this documentation as a site, in out/site
+	@.venv-docs/bin/python docs/build.py
 
 bench-quality: .venv-bench/ready  ## clusters found beside other libraries, while they drift, and an ablation; OPTIONS='--only ours'
 	@.venv-bench/bin/python -m benchmarks.quality $(OPTIONS)
@@ -73,7 +78,7 @@ bench-peers: .venv-peers/ready  ## what a sample costs beside other libraries, t
 	@.venv-peers/bin/python -m benchmarks.peers $(OPTIONS)
 
 # The peers have environments of their own: what they ask for shall not change what is tested.
-.venv/bin/pip .venv-lowest/bin/pip .venv-bench/bin/pip .venv-peers/bin/pip:
+.venv/bin/pip .venv-lowest/bin/pip .venv-bench/bin/pip .venv-peers/bin/pip .venv-docs/bin/pip:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "Python 3.11 or newer is needed; say which with: make PYTHON=python3.12 ..."; exit 1; }
 	@$(PYTHON) -m venv $(@:/bin/pip=)
@@ -105,8 +110,13 @@ bench-peers: .venv-peers/ready  ## what a sample costs beside other libraries, t
 	@.venv-peers/bin/pip install --quiet --disable-pip-version-check $(WITH_PEAK) --editable '.[peers]'
 	@touch $@
 
+.venv-docs/ready: .venv-docs/bin/pip $(SOURCES)
+	@echo "Setting up .venv-docs: the core is compiled, and Sphinx is fetched."
+	@.venv-docs/bin/pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	@touch $@
+
 help:  ## this
 	@grep -E "^[a-z-]+:.*##" Makefile | sed -E "s/:.*##/ /"
 
 clean:
-	rm -rf .venv .venv-lowest .venv-bench .venv-peers build out
+	rm -rf .venv .venv-lowest .venv-bench .venv-peers .venv-docs build out docs/generated
