@@ -1,14 +1,18 @@
 """How Sphinx builds the site from the pages in this folder: make docs."""
 
+import importlib
+import inspect
+import pkgutil
 import re
 from importlib.metadata import version as version_of
 from importlib.util import find_spec
 from pathlib import Path
 
-from jupyter_client.connect import ConnectionFileMixin
+from sphinx.util import logging
 
 DOCS = Path(__file__).parent
 # Named in tables and toctrees, and shown if they exist.
+WITH_TORCH = find_spec("torch") and find_spec("gaussian_neurons.torch")
 LATER = (
     "pytorch",
     "beyond",
@@ -30,6 +34,8 @@ extensions = [
     "sphinx_gallery.gen_gallery",
 ]
 exclude_patterns = ["gallery", "generated/**/*.ipynb", "performance"]
+if not find_spec("gaussian_neurons.torch"):
+    exclude_patterns.append("api/torch.md")
 default_role = "py:obj"  # `name` in a docstring is a link if the name is documented, and code if it is not
 
 # ---- pages ------------------------------------------------------------------------------------------------
@@ -40,17 +46,17 @@ nb_execution_raise_on_error = True
 nb_execution_timeout = 120
 nb_merge_streams = True
 myst_enable_extensions = ["html_image"]
-ConnectionFileMixin.transport.default_value = "ipc"  # over TCP, kernels warn of eavesdroppers
-if find_spec("torch") is None:
-    nb_execution_excludepatterns = ["notebooks/pytorch.nb.py"]
+if not WITH_TORCH:
+    nb_execution_excludepatterns = ["notebooks/torch_layers.nb.py"]
 
 # ---- API --------------------------------------------------------------------------------------------------
 
+toc_object_entries_show_parents = "hide"
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # the docstrings say what arguments are
-autodoc_mock_imports = ["torch"] if find_spec("torch") is None else []
+autodoc_mock_imports = [] if find_spec("torch") else ["torch"]
 napoleon_google_docstring = False
-napoleon_use_ivar = True
+napoleon_use_ivar = False
 napoleon_use_rtype = False
 
 # ---- gallery ----------------------------------------------------------------------------------------------
@@ -103,21 +109,35 @@ FIELD = re.compile(r"( *[\w*]+(?:, [\w*]+)* : )?(.*)", re.DOTALL)
 
 
 def plain(app, what, name, obj, options, lines):
-    """Take docstrings as the plain text that they are: x_, |x| and * have no meaning outside of `code`."""
-    example = False
+    """Take docstrings as the plain text that they are: x_, |x| and * have no meaning outside of `code`.
+
+    A field such as "x : (n,), a sentence" is a name and a sentence; only one with a default has a type.
+    """
+    found, example, fields = [], False, False
     for index, line in enumerate(lines):
+        below = lines[index + 1].strip() if index + 1 < len(lines) else ""
+        if below and not below.strip("-"):
+            fields = line.strip() in ("Parameters", "Attributes")
         example = line.lstrip().startswith((">>>", "...")) or (example and bool(line.strip()))
         if example:
+            found.append(line)
             continue
-        field, text = FIELD.fullmatch(line).groups()
+        head, text = FIELD.fullmatch(line).groups()
         parts = CODE.split(text)
         parts[::2] = [re.sub(r"([|*])|(?<=\w)_\b", lambda it: "\\" + it[0], part) for part in parts[::2]]
-        lines[index] = (field or "") + re.sub(r"\bdocs/([\w-]+)\.md", r":doc:`/\1`", "".join(parts))
+        text = re.sub(r"\bdocs/([\w-]+)\.md", r":doc:`/\1`", "".join(parts))
+        if head and fields and "default=" not in text:
+            indent = " " * (len(head) - len(head.lstrip()))
+            for variable in head.removesuffix(" : ").split(", "):
+                found += [indent + variable.strip(), f"{indent}    {text}"]
+        else:
+            found.append((head or "") + text)
+    lines[:] = found
 
 
 def without_later_pages(app, docname, content):
     """Leave out lines that name pages which this version does not have."""
-    missing = [page for page in LATER if not (DOCS / f"{page}.md").exists()]
+    missing = [it for it in LATER if not (DOCS / f"{it}.md").exists() or f"{it}.md" in exclude_patterns]
     lines = content[0].splitlines(keepends=True)
     content[0] = "".join(
         line for line in lines if not any(line.strip() == page or f"({page}.md" in line for page in missing)
@@ -129,8 +149,33 @@ def without_requests(app, what, name, obj, skip, options):
     return True if re.fullmatch("set_.*_request", name) else None
 
 
+def public():
+    """Every public name, and what it is: what public modules define or list in `__all__`."""
+    package = importlib.import_module("gaussian_neurons")
+    folders = ["sampling", "datasets", "datasets.synthetic", "learning.reference"]
+    files = [it.name for it in pkgutil.iter_modules(package.__path__) if not it.ispkg and it.name[0] != "_"]
+    for name in ["gaussian_neurons", *(f"gaussian_neurons.{it}" for it in [*files, *folders])]:
+        if name == "gaussian_neurons.torch" and find_spec("torch") is None:
+            continue
+        module = importlib.import_module(name)
+        own = [it for it, value in vars(module).items() if getattr(value, "__module__", None) == name]
+        for it in getattr(module, "__all__", [it for it in own if not it.startswith("_")]):
+            if not inspect.ismodule(getattr(module, it)):
+                yield f"{name}.{it}", getattr(module, it)
+
+
+def require_every_public_name(app, env):
+    """Warn of public names that the reference does not have, under this name or that of their definition."""
+    known = env.get_domain("py").objects
+    for name, value in public():
+        home = f"{getattr(value, '__module__', '')}.{getattr(value, '__name__', '')}"
+        if not {name, home, name.replace(".estimator", "")} & set(known):
+            logging.getLogger(__name__).warning("%s is not in the API reference", name)
+
+
 def setup(app):
     """Register what is defined above."""
+    app.connect("env-check-consistency", require_every_public_name)
     app.connect("source-read", without_later_pages)
     app.connect("autodoc-skip-member", without_requests)
     app.connect("autodoc-process-docstring", plain, priority=400)  # before the sections are parsed
