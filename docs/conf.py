@@ -2,7 +2,6 @@
 
 import importlib
 import inspect
-import pkgutil
 import re
 from importlib.metadata import version as version_of
 from importlib.util import find_spec
@@ -153,7 +152,7 @@ def public():
     """Every public name, and what it is: what public modules define or list in `__all__`."""
     package = importlib.import_module("gaussian_neurons")
     folders = ["sampling", "datasets", "datasets.synthetic", "learning.reference"]
-    files = [it.name for it in pkgutil.iter_modules(package.__path__) if not it.ispkg and it.name[0] != "_"]
+    files = sorted(it.stem for it in Path(package.__file__).parent.glob("[a-z]*.py"))
     for name in ["gaussian_neurons", *(f"gaussian_neurons.{it}" for it in [*files, *folders])]:
         if name == "gaussian_neurons.torch" and find_spec("torch") is None:
             continue

@@ -6,6 +6,9 @@
 #   kernelspec:
 #     display_name: Python 3
 #     name: python3
+#   language_info:
+#     name: python
+#     pygments_lexer: python
 # ---
 
 # %% [markdown]
