@@ -60,6 +60,7 @@ for center, width in zip(model.centers_, model.widths_, strict=True):
     axes.add_patch(plt.Circle(center, np.sqrt(width), fill=False, color="0.3", lw=0.7))
 axes.scatter(*model.cluster_centers_.T, marker="x", s=80, c="black")
 axes.set_aspect("equal")
+plt.show()
 
 # %% [markdown]
 # The thin circles are the neurons. A wide cluster has several; together they describe it.
@@ -69,7 +70,8 @@ axes.set_aspect("equal")
 # The score of each number of clusters, in nats above that of one cluster:
 
 # %%
-axes = plotting.cluster_counts(model)
+plotting.cluster_counts(model)
+plt.show()
 
 # %% [markdown]
 # The same model can be asked for another number. With two clusters:

@@ -42,6 +42,7 @@ for other, axes in zip(([0.7, 0.3], sample), row, strict=True):
     axes.plot_surface(x, y, theory.cost_surface(grid, [other], sample, 0.2, 0.5), cmap="viridis")
     axes.set(title=f"the other neuron at {tuple(other)}", zlim=(-1.2, 0.2))
 print("minimum at", theory.cost_minimum([[0.7, 0.3]], sample, 0.2, 0.5).round(2))
+plt.show()
 
 # %% [markdown]
 # ## Figure 2a: strokes
@@ -54,7 +55,7 @@ print("minimum at", theory.cost_minimum([[0.7, 0.3]], sample, 0.2, 0.5).round(2)
 def learned(width, inhibition=0.5, samples=1_000_000, **classes):
     patches = Patches(digits.images, size=5, seed=0, **classes)
     model = GaussianNeurons(
-        16, width=width, inhibition=inhibition, learning_rate=0.1, domain=(0, 1), random_state=1
+        16, width=width, inhibition=inhibition, learning_rate=0.1, domain=(0, 1), random_state=0
     )
     return model.learn(patches, samples, progress=False)
 
@@ -63,6 +64,7 @@ model = learned(1.0)
 figure, axes = plt.subplots(figsize=(5, 5), layout="constrained")
 plotting.filters(axes, model.centers_, (5, 5), model.learned_)
 axes.set_title(f"{model.n_clusters_} of 16 neurons learned")
+plt.show()
 
 # %% [markdown]
 # Framed neurons have learned. The others were pushed out of the domain [0, 1]; blue is below it, red above.
@@ -83,14 +85,16 @@ for k in np.argsort(d):
 # %% [markdown]
 # ## Figures 2c and 2d: less width, less inhibition
 #
-# A smaller width, or less inhibition, leaves room for more filters.
+# Less inhibition leaves room for more filters. With half the width, filters need more samples: after three million
+# there are about as many as with σ = 1, and the paper shows 11 after ten million ([2c](../reproduction.md#figure-2c)).
 
 # %%
 figure, row = plt.subplots(1, 2, figsize=(9, 4.6), layout="constrained")
-for settings, axes in zip(({"width": 0.5}, {"width": 1.0, "inhibition": 1 / 9}), row, strict=True):
-    other = learned(**settings)
+narrow, open_ = learned(0.5, samples=3_000_000), learned(1.0, inhibition=1 / 9)
+for axes, other, what in ((row[0], narrow, "σ = 1/2, 3,000,000 samples"), (row[1], open_, "λ = 1/9")):
     plotting.filters(axes, other.centers_, (5, 5), other.learned_)
-    axes.set_title(f"{settings}: {other.n_clusters_} filters", fontsize=9)
+    axes.set_title(f"{what}: {other.n_clusters_} filters", fontsize=10)
+plt.show()
 
 # %% [markdown]
 # ## Figures 2f and 2g: first ones, then twos
@@ -109,6 +113,7 @@ plotting.filters(row[0], before[0], (5, 5), before[1])
 plotting.filters(row[1], ones.centers_, (5, 5), ones.learned_)
 row[0].set_title(f"1s: {before[2]} filters")
 row[1].set_title(f"then 2s: {ones.n_clusters_} filters")
+plt.show()
 
 # %% [markdown]
 # ## Figure 5: neurons that adapt their widths
@@ -125,3 +130,4 @@ model.learn(stream, 300_000, progress=False)
 figure, axes = plt.subplots(figsize=(5, 5), layout="constrained")
 plotting.filters(axes, model.centers_, (5, 5), model.learned_)
 axes.set_title("widths " + ", ".join(f"{width:.1f}" for width in model.widths_[model.learned_]))
+plt.show()

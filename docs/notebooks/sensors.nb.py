@@ -79,6 +79,7 @@ axes[3].plot(t, np.convolve(novel, np.ones(200) / 200, "same"), color="tab:red",
 axes[3].set(ylabel="part of novel rows", xlabel="row")
 for place in axes:
     place.axvline(NEW, color="0.5", ls=":")
+plt.show()
 
 # %% [markdown]
 # Colours are the clusters that rows belonged to before they were learned. At the dotted line the fifth

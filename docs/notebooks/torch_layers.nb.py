@@ -92,6 +92,7 @@ for place, neuron in zip(axes.flat[1:], strongest.tolist(), strict=False):
     place.imshow(maps[neuron], cmap="viridis")
 for place in axes.flat:
     place.axis("off")
+plt.show()
 
 # %% [markdown]
 # ## Train the read-out
@@ -119,6 +120,7 @@ print(f"{right.float().mean():.0%} of 500 other digits, after 1000 digits with l
 figure, axes = plt.subplots(figsize=(6, 3), layout="constrained")
 axes.semilogy(losses)
 axes.set(xlabel="step", ylabel="cross-entropy")
+plt.show()
 
 # %% [markdown]
 # ## Save and load

@@ -33,8 +33,8 @@ class Event(NamedTuple):
     cluster: int  #: its number
     center: Array  #: (D,) at that time
     share: float = 0.0  #: part of the recent samples that it won
-    evidence: float = 0.0  #: nats: log-likelihood ratio of the samples seen to those without the change
-    reason: str = ""
+    evidence: float = 0.0  #: in nats, the log-likelihood ratio of the samples seen to those without the change
+    reason: str = ""  #: in words
 
     def __repr__(self) -> str:
         place = np.array2string(self.center, precision=3, separator=", ", threshold=4, edgeitems=2)
