@@ -136,9 +136,10 @@ def plain(app, what, name, obj, options, lines):
 def without_later_pages(app, docname, content):
     """Leave out lines that name pages which this version does not have."""
     missing = [it for it in LATER if not (DOCS / f"{it}.md").exists() or f"{it}.md" in exclude_patterns]
+    names = [name for page in missing for name in (f"({page}.md", f"][{page}]", f"[{page}]: ")]
     lines = content[0].splitlines(keepends=True)
     content[0] = "".join(
-        line for line in lines if not any(line.strip() == page or f"({page}.md" in line for page in missing)
+        line for line in lines if line.strip() not in missing and not any(name in line for name in names)
     )
 
 

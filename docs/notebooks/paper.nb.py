@@ -85,8 +85,9 @@ for k in np.argsort(d):
 # %% [markdown]
 # ## Figures 2c and 2d: less width, less inhibition
 #
-# Less inhibition leaves room for more filters. With half the width, filters need more samples: after three million
-# there are about as many as with σ = 1, and the paper shows 11 after ten million ([2c](../reproduction.md#figure-2c)).
+# Less inhibition leaves room for more filters. With half the width, filters need more samples: after three
+# million there are about as many as with σ = 1, and the paper shows 11 after ten million
+# ([2c](../reproduction.md#figure-2c)).
 
 # %%
 figure, row = plt.subplots(1, 2, figsize=(9, 4.6), layout="constrained")

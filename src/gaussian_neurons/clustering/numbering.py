@@ -33,7 +33,7 @@ class Event(NamedTuple):
     cluster: int  #: its number
     center: Array  #: (D,) at that time
     share: float = 0.0  #: part of the recent samples that it won
-    evidence: float = 0.0  #: in nats, the log-likelihood ratio of the samples seen to those without the change
+    evidence: float = 0.0  #: nats, the log-likelihood ratio of the samples to those without the change
     reason: str = ""  #: in words
 
     def __repr__(self) -> str:
