@@ -85,11 +85,11 @@ learn_layers(network[:4], images[:1000].split(100))
 # %%
 with torch.no_grad():
     maps = network[0](images[:1])[0]
-figure, axes = plt.subplots(2, 8, figsize=(10, 2.7), layout="constrained")
-axes[0, 0].imshow(images[0, 0], cmap="gray_r")
 strongest = maps.flatten(1).amax(1).argsort(descending=True)
+figure, axes = plt.subplots(2, 8, figsize=(10, 2.7), layout="constrained")
+axes[0, 0].imshow(images[0, 0].numpy(), cmap="gray_r")
 for place, neuron in zip(axes.flat[1:], strongest.tolist(), strict=False):
-    place.imshow(maps[neuron], cmap="viridis")
+    place.imshow(maps[neuron].numpy(), cmap="viridis")
 for place in axes.flat:
     place.axis("off")
 plt.show()
