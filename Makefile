@@ -8,7 +8,7 @@ export PYTHONDONTWRITEBYTECODE :=
 WITH_PEAK := --config-settings=cmake.define.GAUSSIAN_NEURONS_PEAK=ON
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard native/*)
 
-.PHONY: demo live test test-lowest fuzz lint format bench bench-quality bench-peers bench-live bench-repulsion bench-scale bench-gpu pictures docs help clean
+.PHONY: demo live test test-lowest fuzz lint format bench bench-quality bench-peers bench-live bench-repulsion bench-scale bench-gpu pictures help clean
 
 demo: .venv/ready-demo  ## learn the strokes of handwritten digits; leaves out/demo.png
 	@$(BIN)/gaussian-neurons demo
@@ -67,8 +67,13 @@ pictures: .venv/ready-dev  ## the pictures of docs/any-data.md, how.md and when.
 	@$(BIN)/python -m benchmarks.how
 	@OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.beside
 
-docs: .venv-docs/ready  ## this documentation as a site, in out/site
+.PHONY: docs clean-docs
+docs: .venv-docs/ready  ## the documentation as a site, in out/site
 	@.venv-docs/bin/python docs/build.py
+
+clean: clean-docs
+clean-docs:
+	rm -rf .venv-docs docs/generated
 
 bench-quality: .venv-bench/ready  ## clusters found beside other libraries, while they drift, and an ablation; OPTIONS='--only ours'
 	@.venv-bench/bin/python -m benchmarks.quality $(OPTIONS)
@@ -119,4 +124,4 @@ help:  ## this
 	@grep -E "^[a-z-]+:.*##" Makefile | sed -E "s/:.*##/ /"
 
 clean:
-	rm -rf .venv .venv-lowest .venv-bench .venv-peers .venv-docs build out docs/generated
+	rm -rf .venv .venv-lowest .venv-bench .venv-peers build out
