@@ -65,7 +65,14 @@ def main() -> int:
     kernels.mkdir(parents=True, exist_ok=True)
     (kernels / "ipython_kernel_config.py").write_text("get_config().IPKernelApp.log_level = 'ERROR'\n")
     os.environ["IPYTHONDIR"] = str(kernels.parent)
-    arguments = ["--fail-on-warning", "--keep-going", "--quiet", "-d", str(SITE.parent / "site-cache")]
+    arguments = [
+        "--fail-on-warning",
+        "--keep-going",
+        "--quiet",
+        "--fresh-env",
+        "-d",
+        str(SITE.parent / "site-cache"),
+    ]
     shutil.rmtree(SITE, ignore_errors=True)  # pages that were renamed
     if sphinx([*arguments, str(DOCS), str(SITE)]):
         return 1
