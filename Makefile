@@ -83,8 +83,18 @@ bench-compare: .venv/ready-dev  ## two results of bench-peers, A=old.json B=new.
 .PHONY: bench-compare $(NAMED)
 $(NAMED): ; @:
 
-pictures: .venv/ready-dev  ## the pictures of docs/any-data.md
+pictures: .venv/ready-dev  ## the pictures of docs/any-data.md, how.md and when.md
 	@$(BIN)/python -m benchmarks.pictures
+	@$(BIN)/python -m benchmarks.how
+	@OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.beside
+
+.PHONY: docs clean-docs
+docs: .venv-docs/ready  ## the documentation as a site, in out/site
+	@.venv-docs/bin/python docs/build.py
+
+clean: clean-docs
+clean-docs:
+	rm -rf .venv-docs docs/generated
 
 bench-quality: .venv-bench/ready  ## clusters found beside other libraries, while they drift, and an ablation; OPTIONS='--only ours'
 	@.venv-bench/bin/python -m benchmarks.quality $(OPTIONS)
@@ -94,7 +104,7 @@ bench-peers: .venv-peers/ready  ## what a sample costs beside other libraries, t
 	@.venv-peers/bin/python -m benchmarks.peers $(OPTIONS)
 
 # The peers have environments of their own: what they ask for shall not change what is tested.
-.venv/bin/pip .venv-lowest/bin/pip .venv-bench/bin/pip .venv-peers/bin/pip:
+.venv/bin/pip .venv-lowest/bin/pip .venv-bench/bin/pip .venv-peers/bin/pip .venv-docs/bin/pip:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "Python 3.11 or newer is needed; say which with: make PYTHON=python3.12 ..."; exit 1; }
 	@$(PYTHON) -m venv $(@:/bin/pip=)
@@ -134,6 +144,11 @@ bench-peers: .venv-peers/ready  ## what a sample costs beside other libraries, t
 .venv-peers/ready: .venv-peers/bin/pip $(SOURCES)
 	@echo "Setting up .venv-peers: the core is compiled, and some large libraries are fetched to compare with."
 	@.venv-peers/bin/pip install --quiet --disable-pip-version-check $(WITH_PEAK) --editable '.[peers]'
+	@touch $@
+
+.venv-docs/ready: .venv-docs/bin/pip $(SOURCES)
+	@echo "Setting up .venv-docs: the core is compiled, and Sphinx is fetched."
+	@.venv-docs/bin/pip install --quiet --disable-pip-version-check --editable '.[docs]'
 	@touch $@
 
 help:  ## this
