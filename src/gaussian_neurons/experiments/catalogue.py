@@ -32,6 +32,7 @@ from gaussian_neurons.experiments import (
 )
 from gaussian_neurons.experiments.beyond import (
     cifar10_readout,
+    dendrites,
     mnist_readout,
     video_bikes,
     video_carphone,
@@ -47,7 +48,7 @@ MODULES = (
     *(figure5a, figure5b, figure5c, figure5d, figure5e, figure5f),
     *(covariances, covariances_5f),
     *(mnist_readout, cifar10_readout),  # beyond the paper
-    *(video_bikes, video_carphone, video_digits, video_colour),
+    *(dendrites, video_bikes, video_carphone, video_digits, video_colour),
 )
 ALL, BEYOND = "all", "beyond"  # the two groups
 EXPERIMENTS: dict[str, Experiment] = {module.EXPERIMENT.name: module.EXPERIMENT for module in MODULES}

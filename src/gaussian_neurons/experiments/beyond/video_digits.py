@@ -14,7 +14,7 @@ EXPERIMENT = replace(
     data="moving-digits",
     needs={},
     note=frames.note(
-        "The video is synthetic: a digit of 8 x 8 pixels moves over a black frame of 16 x 16 pixels; after 60 "
-        "frames another one takes its place."
+        "The video is synthetic: a digit of 8 x 8 pixels moves over a black frame of 16 x 16 pixels; after "
+        "60 frames another one takes its place."
     ),
 )
