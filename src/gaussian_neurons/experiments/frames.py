@@ -164,8 +164,8 @@ CLAIMS = (
 )
 NOTE = (
     "{of}, with samples from {frames} successive frames of a video at one place (docs/video.md) in place of "
-    "nine neighbouring patches of one image; beside it the neighbours in the same frames, and these frames in "
-    "a random order, which destroys what time tells. All other settings are those of the figures, with "
+    "nine neighbouring patches of one image; beside it the neighbours in the same frames, and these frames "
+    "in a random order, which destroys what time tells. All other settings are those of the figures, with "
     "{samples:,} samples in place of 10,000,000. {data}"
 )
 

@@ -96,7 +96,22 @@ def write(path: str | os.PathLike[str], what: Contents, run: Mapping[str, Any] |
 
 def load(path: str | os.PathLike[str], known: Iterable[str] | None = None) -> Loaded:
     """Read what `write` wrote; `known` are the names of the parameters that a model has."""
-    arrays, facts = archive.read(path)
+    return _loaded(*archive.read(path), known, repr(os.fspath(path)))
+
+
+def packed(what: Contents) -> bytes:
+    """A model file in memory."""
+    return archive.packed(what.arrays, what.facts)
+
+
+def unpacked(data: bytes, known: Iterable[str], name: str) -> Loaded:
+    """Read what `packed` gave; messages call it by the name."""
+    return _loaded(*archive.unpacked(data, name), known, name)
+
+
+def _loaded(
+    arrays: dict[str, Array], facts: dict[str, Any], known: Iterable[str] | None, name: str
+) -> Loaded:
     try:
         run = _run(facts.pop("run", None))
         parameters = {name: _from_plain(value, arrays) for name, value in facts["parameters"].items()}
@@ -107,7 +122,7 @@ def load(path: str | os.PathLike[str], known: Iterable[str] | None = None) -> Lo
         _check_parameters(parameters, state.recent.n_features)
     except Exception as error:  # whatever a forged file causes
         raise ValueError(
-            f"{os.fspath(path)!r} is not a complete model ({error}). Use a file that save() wrote."
+            f"{name} is not a complete model ({error}). Use a file that save() wrote."
         ) from error
     return Loaded(parameters, state, run, archive.digest(arrays, facts))
 
