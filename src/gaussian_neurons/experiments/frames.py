@@ -25,7 +25,7 @@ class Config(figure5c.Config):
 
     n_samples: int = 300_000
     starts: tuple[float, ...] = tuple(figure5c.STARTS.values())  # widths at the start
-    frames: int = 9
+    n_frames: int = 9  # of a sample
 
 
 def run(config: Config, seed: int, lab: Lab) -> Result:
@@ -55,7 +55,7 @@ def stream(kind: str, config: Config, seed: int, lab: Lab) -> Stream:
         return Neighbourhoods(video, config.size, config.noise, seed)
     if kind == SHUFFLED:
         video = np.random.default_rng(seed).permutation(video)
-    return Frames(video, config.size, config.frames, seed, noise=config.noise)
+    return Frames(video, config.size, config.n_frames, seed, noise=config.noise)
 
 
 # ---- the report -----------------------------------------------------------------------------------
@@ -172,4 +172,4 @@ NOTE = (
 
 def note(data: str, of: str = "Figures 5c to 5e") -> str:
     """The text of an experiment in the report."""
-    return NOTE.format(of=of, frames=Config.frames, samples=Config.n_samples, data=data)
+    return NOTE.format(of=of, frames=Config.n_frames, samples=Config.n_samples, data=data)

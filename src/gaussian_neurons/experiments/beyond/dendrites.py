@@ -177,7 +177,7 @@ def in_the_plane(shape: str, config: Config, seed: int) -> Result:
     centers = dictionaries.k_means(x, 2, seed)
     found[K_MEANS] = ((z[:, None] - centers) ** 2).sum(axis=2).argmin(axis=1)
     found[PLAIN] = shares(GaussianNeurons(2, random_state=seed).fit(x), z).argmax(axis=1)
-    shown = np.linspace(0, len(z) - 1, min(SHOWN, len(z))).astype(int)
+    shown = np.random.default_rng(seed).permutation(len(z))[:SHOWN]
     return {
         "agreement": {name: float(adjusted_rand_score(which, it)) for name, it in found.items()},
         "points": rounded(z[shown]),
@@ -263,7 +263,8 @@ def shifted(images: Array, most: int, random: np.random.Generator) -> Array:
 def nearest(rows: Array, centers: Array) -> Array:
     """1 for the nearest center of each row, 0 for the others, (n, K)."""
     squares = (centers**2).sum(axis=1) - 2 * rows @ centers.T
-    return np.eye(len(centers), dtype=np.float32)[squares.argmin(axis=1)]
+    found: Array = np.eye(len(centers), dtype=np.float32)[squares.argmin(axis=1)]
+    return found
 
 
 # ---- the report -----------------------------------------------------------------------------------
@@ -320,10 +321,8 @@ def draw_seeds(results: Sequence[Result]) -> "Figure":
 
     first = results[0]
     figure = Figure(figsize=(9.2, 5.6), dpi=150, layout="constrained")
-    axes = figure.subplot_mosaic(
-        [["shifts"] * 3 + ["read_out"] * 3, [it for shape in SHAPES for it in (shape, shape)]],
-        height_ratios=(3, 4),
-    )
+    places: Any = [["shifts"] * 3 + ["read_out"] * 3, [it for shape in SHAPES for it in (shape, shape)]]
+    axes = figure.subplot_mosaic(places, height_ratios=(3, 4))
     _dots(axes["shifts"], results)
     for name in IN_READ_OUTS:
         counts = Config.outputs
@@ -331,14 +330,16 @@ def draw_seeds(results: Sequence[Result]) -> "Figure":
         axes["read_out"].plot(counts, means, "o-", ms=3, lw=1.2, label=name)
     axes["read_out"].set_xlabel("outputs", fontsize=8, color=INK)
     axes["read_out"].set_ylabel("% of shifted digits of MNIST", fontsize=8, color=INK)
-    pictures.add_legend(axes["read_out"])
+    axes["read_out"].legend(
+        fontsize=7, frameon=False, labelcolor=INK, loc="upper left", bbox_to_anchor=(1, 1)
+    )
     for shape in SHAPES:
         axis, part = axes[shape], first["plane"][shape]
         x, y = np.array(part["points"]).T
         axis.scatter(x, y, s=4, c=np.array(["C0", "C3"])[np.array(part["neurons"])])
         axis.set_aspect("equal")
         axis.set_title(
-            f"{shape}: {agreement(shape, SUCCESSION)(first):.2f}", fontsize=9, loc="left", color=INK
+            f"{shape}: agreement {agreement(shape, SUCCESSION)(first):.2f}", fontsize=8, loc="left", color=INK
         )
         axis.set_axis_off()
     for name in ("shifts", "read_out"):
@@ -355,36 +356,12 @@ def _dots(axes: "Axes", results: Sequence[Result]) -> None:
         axes.plot(values, [y] * len(values), "o", ms=4, alpha=0.6, color="C3" if name == SUCCESSION else "C0")
     axes.set_yticks(range(len(IN_SHIFTS)), reversed(IN_SHIFTS))
     axes.axvline(50, lw=0.8, color=INK)
-    axes.set_xlabel("% of pairs of a shifted digit told from two digits", fontsize=8, color=INK)
+    axes.set_xlabel("% of pairs: the same digit is more alike", fontsize=8, color=INK)
 
 
-EXPERIMENT = Experiment(
-    name="dendrites",
-    title="what neurons of several dendrites represent",
-    config=Config(),
-    run=run,
-    draw=draw,
-    draw_seeds=draw_seeds,
-    data="mnist-split",
-    seconds=60,
-    samples=120_000,
-    seeds=4,
-    prints="three tasks",
-    published={},
-    beyond=True,
-    note=(
-        "Neurons combine dendrites that respond one after the other (docs/dendrites.md). Beside it, the same "
-        "dendrites are combined at random, after the samples were shuffled, by overlap, or by the tree of "
-        "clusters. Shifts: 100 dendrites learn from moving digits (8 x 8 pixels in frames of 10 x 10) and "
-        "become 20 neurons. Of two frames, one shows the digit of the other at another place, or a digit of "
-        "another class; the digits are not those that moved. The number is how often the first pair is more "
-        "alike (cosine) than the second; 50 % is chance. Plane: a point moves along one of two half circles, "
-        "rings or spirals, and jumps to the other every 1000 samples; two neurons shall tell them apart "
-        "(adjusted Rand index). Read-out: 6000 images of MNIST at five places each, one after the other; the "
-        "linear read-out sees 20, 30 or 50 outputs of each method for images at random places. 10,000 others "
-        "are tested."
-    ),
-    quantities=(
+def quantities() -> tuple[Quantity, ...]:
+    """The numbers of all parts and methods."""
+    return (
         *(Quantity(f"% of shifted digits told, {name}", told(name), digits=1) for name in IN_SHIFTS),
         *(
             Quantity(f"agreement with the {shape}, {name}", agreement(shape, name), digits=2)
@@ -397,8 +374,12 @@ EXPERIMENT = Experiment(
             for name in IN_READ_OUTS
         ),
         Quantity("% of MNIST from all 100 dendrites", lambda result: result["read_out"][DENDRITES], digits=1),
-    ),
-    claims=(
+    )
+
+
+def claims() -> tuple[Claim, ...]:
+    """What neurons of several dendrites shall do, and what shall not be possible without the order."""
+    return (
         Claim(
             "Neurons of dendrites tell a shifted digit from another digit in at least 80 % of the cases.",
             lambda result: [told(SUCCESSION)(result) >= 80],
@@ -438,5 +419,35 @@ EXPERIMENT = Experiment(
             "It has at least 10 points more than with groups from shuffled samples.",
             at_each_number(SHUFFLED, 10.0),
         ),
+    )
+
+
+EXPERIMENT = Experiment(
+    name="dendrites",
+    title="what neurons of several dendrites represent",
+    config=Config(),
+    run=run,
+    draw=draw,
+    draw_seeds=draw_seeds,
+    data="mnist-split",
+    seconds=60,
+    samples=120_000,
+    seeds=4,
+    prints="three tasks",
+    published={},
+    beyond=True,
+    note=(
+        "Neurons combine dendrites that respond one after the other (docs/dendrites.md). Beside it, the same "
+        "dendrites are combined at random, after the samples were shuffled, by overlap, or by the tree of "
+        "clusters. Shifts: 100 dendrites learn from moving digits (8 x 8 pixels in frames of 10 x 10) and "
+        "become 20 neurons. Of two frames, one shows the digit of the other at another place, or a digit of "
+        "another class; the digits are not those that moved. The number is how often the first pair is more "
+        "alike (cosine) than the second; 50 % is chance. Plane: a point moves along one of two half circles, "
+        "rings or spirals, and jumps to the other every 1000 samples; two neurons shall tell them apart "
+        "(adjusted Rand index). Read-out: 6000 images of MNIST at five places each, one after the other; the "
+        "linear read-out sees 20, 30 or 50 outputs of each method for images at random places. 10,000 others "
+        "are tested."
     ),
+    quantities=quantities(),
+    claims=claims(),
 )

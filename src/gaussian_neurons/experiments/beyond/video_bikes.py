@@ -3,7 +3,9 @@
 from gaussian_neurons.experiments import frames
 from gaussian_neurons.experiments.experiment import Experiment
 
-Config, run, draw = frames.Config, frames.run, frames.draw
+Config = frames.Config
+run = frames.run
+draw = frames.draw
 
 EXPERIMENT = Experiment(
     name="video-bikes",

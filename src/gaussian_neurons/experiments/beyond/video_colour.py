@@ -6,7 +6,8 @@ from gaussian_neurons.experiments import figure5f, frames
 from gaussian_neurons.experiments.beyond import video_carphone
 from gaussian_neurons.experiments.experiment import Claim, Result
 
-run, draw = frames.run, frames.draw
+run = frames.run
+draw = frames.draw
 
 START = figure5f.Config.width
 ALMOST = figure5f.ALMOST
@@ -18,7 +19,7 @@ class Config(figure5f.Config):
 
     n_samples: int = frames.Config.n_samples
     starts: tuple[float, ...] = (START,)
-    frames: int = frames.Config.frames
+    n_frames: int = frames.Config.n_frames
 
 
 def almost_as_many(result: Result) -> list[bool]:

@@ -5,7 +5,9 @@ from dataclasses import replace
 from gaussian_neurons.experiments import frames
 from gaussian_neurons.experiments.beyond import video_bikes
 
-run, draw = frames.run, frames.draw
+Config = frames.Config
+run = frames.run
+draw = frames.draw
 
 EXPERIMENT = replace(
     video_bikes.EXPERIMENT,
