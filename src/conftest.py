@@ -2,4 +2,5 @@
 
 from importlib.util import find_spec
 
-collect_ignore = [] if find_spec("torch") else ["gaussian_neurons/torch.py"]
+OF_TORCH = ["gaussian_neurons/torch.py", "gaussian_neurons/experiments/backprop.py"]
+collect_ignore = [] if find_spec("torch") else OF_TORCH
