@@ -119,6 +119,14 @@ def far_outliers(model: GaussianNeurons, seed: int) -> float:
     return adjusted_rand_score(labels[inlier], model.partial_fit(x).predict(x[inlier]))
 
 
+def heavy_tails(model: GaussianNeurons, seed: int) -> float:
+    """Three clusters in eight columns, half of whose samples scatter three times as far as the other half."""
+    random = np.random.default_rng(seed)
+    labels = random.integers(3, size=9_000)
+    x = 14 * np.eye(3, 8)[labels] + random.normal(size=(9_000, 8)) * random.choice([1, 3], size=(9_000, 1))
+    return adjusted_rand_score(labels, model.partial_fit(x).predict(x))
+
+
 STREAMS: dict[str, Callable[[GaussianNeurons, int], float]] = {
     "sorted by cluster": sorted_by_cluster,
     "sorted, 8 columns": sorted_in_eight_columns,
@@ -130,10 +138,12 @@ STREAMS: dict[str, Callable[[GaussianNeurons, int], float]] = {
     "100 columns": many_columns,
     "outliers, off by": outliers,
     "far outliers": far_outliers,
+    "heavy tails": heavy_tails,
 }
 IN_STREAMS = (  # of the variants
     "small groups kept",
     "noise groups kept",
+    "halos kept",
     "all directions counted",
     "evidence of the recent rows only",
     "the best groups at each review",

@@ -19,6 +19,8 @@ from gaussian_neurons.learning import responses
 from gaussian_neurons.model.advice import AdviceWarning
 from gaussian_neurons.sampling import Patches
 
+__all__ = ["Layer", "Stack"]
+
 Array = NDArray[Any]
 
 SEEDS = int(np.iinfo(np.int32).max)

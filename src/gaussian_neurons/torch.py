@@ -140,7 +140,7 @@ class _Neurons(nn.Module):
         return torch.frombuffer(bytearray(data), dtype=torch.uint8)
 
     def set_extra_state(self, state: Any) -> None:
-        loaded = model_file.unpacked(_bytes_of(state), GaussianNeurons._get_param_names(), STATE)
+        loaded = model_file.unpacked(_bytes_of(state), GaussianNeurons().get_params(deep=False), STATE)
         self._require_features(loaded.state.recent.n_features)
         self._model._restore(loaded)
         self._show()

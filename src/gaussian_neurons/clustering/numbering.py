@@ -28,13 +28,13 @@ BARELY = 1e-9  # weight of a remembered neuron that wins no recent samples
 class Event(NamedTuple):
     """A change of a cluster."""
 
-    samples: int  # samples seen
-    kind: str  # one of KINDS
-    cluster: int  # its number
-    center: Array  # (D,) at that time
-    share: float = 0.0  # part of the recent samples that it won
-    evidence: float = 0.0  # nats: log-likelihood ratio of the samples seen to those without the change
-    reason: str = ""
+    samples: int  #: samples seen
+    kind: str  #: one of KINDS
+    cluster: int  #: its number
+    center: Array  #: (D,) at that time
+    share: float = 0.0  #: part of the recent samples that it won
+    evidence: float = 0.0  #: nats, the log-likelihood ratio of the samples to those without the change
+    reason: str = ""  #: in words
 
     def __repr__(self) -> str:
         place = np.array2string(self.center, precision=3, separator=", ", threshold=4, edgeitems=2)

@@ -120,7 +120,7 @@ def _check_version(name: str, found: str) -> None:
         )
     if int(found) < VERSION:
         raise ValueError(
-            f"{name} was written before the first release (format {found}; this version reads "
+            f"{name} was written before version 0.2.0 (format {found}; this version reads "
             f"format {VERSION}). Train the model again."
         )
 
