@@ -118,11 +118,11 @@ bench-peers: .venv-peers/ready  ## what a sample costs beside other libraries, t
 
 # A core that checks itself, or counts what runs; all other packages are those of .venv.
 .venv-sanitized/ready .venv-coverage/ready: .venv-%/ready: .venv/ready-dev $(SOURCES)
-	@echo "Setting up .venv-$*: compiling the core takes about a minute."
+	@echo "Setting up .venv-$*: compiling the core takes some minutes."
 	@$(BIN)/python -m venv .venv-$*
 	@cd .venv-$*/lib/python*/site-packages && echo $(CURDIR)/.venv/lib/python*/site-packages > dev.pth
 	@.venv-$*/bin/pip install --quiet --disable-pip-version-check --no-deps --editable . \
-		--config-settings=build-dir=build/$* --config-settings=cmake.build-type=RelWithDebInfo \
+		--config-settings=build-dir=build/$* --config-settings=cmake.build-type=Checked \
 		--config-settings=cmake.define.GAUSSIAN_NEURONS_CHECK=$*
 	@touch $@
 
