@@ -55,6 +55,11 @@ def no_noise(rows: Array, label: Array, old: Array, domain: tuple[Array, Array])
     return np.zeros(len(old), bool)
 
 
+def no_halos(_centers: Array, _variances: Array, _counts: Array, groups: Array) -> Array:
+    """Halos are groups of their own."""
+    return np.unique(groups, return_inverse=True)[1]
+
+
 def no_least_share(*_: Any) -> float:
     """Every group with a sample is large enough."""
     return 0.0
@@ -106,6 +111,7 @@ VARIANTS: dict[str, Variant] = {
     "K = 100": Variant({"n_neurons": 100}),
     "noise groups kept": Variant(patches=[(tree, "_is_noise", no_noise)]),
     "small groups kept": Variant(patches=[(tree, "least_share", no_least_share), (tree, "SMALLEST", 0.0)]),
+    "halos kept": Variant(patches=[(tree, "_without_halos", no_halos)]),
     "all directions counted": Variant(patches=[(tree, "AXES", 1e9)]),
     "evidence of the recent rows only": Variant(patches=[(tree, "REPRESENTED", 0)]),
     "softness 1": Variant(patches=[(tree, "SOFTNESS", 1.0)], where=(SHAPED,)),

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from gaussian_neurons.learning.neurons import Neurons
     from gaussian_neurons.sweeping import sweep
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = ["GaussianNeurons", "Neurons", "show_config", "sweep"]
 
 # Loaded when they are asked for: scikit-learn takes a second, and the command line often does without.

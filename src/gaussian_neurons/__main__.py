@@ -1,16 +1,18 @@
 """The command `gaussian-neurons`, also as `python -m gaussian_neurons`."""
 
-import importlib.util
 import sys
+
+from gaussian_neurons.base import extras
 
 INTERRUPTED = 130  # 128 + SIGINT, as in a shell
 
 
 def main() -> None:
     """Run the command line, or print which packages are missing."""
-    missing = [name for name in ("typer", "rich") if importlib.util.find_spec(name) is None]
-    if missing:
-        sys.exit(f"The command line needs {' and '.join(missing)}: pip install 'gaussian-neurons[cli]'")
+    try:
+        extras.require("The command line needs", "cli", "typer", "rich")
+    except ModuleNotFoundError as error:
+        sys.exit(str(error))
     try:
         from gaussian_neurons.cli import app
 

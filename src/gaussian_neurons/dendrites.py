@@ -15,6 +15,8 @@ from gaussian_neurons.base import checks
 from gaussian_neurons.estimator import GaussianNeurons
 from gaussian_neurons.learning import responses
 
+__all__ = ["DendriticNeurons"]
+
 Array = NDArray[Any]
 Indices = NDArray[np.int64]
 
@@ -99,6 +101,20 @@ def groups_of(affinity: Array, count: int) -> Indices:
     order[label[np.sort(first)]] = np.arange(len(first))
     found: Indices = order[label]
     return found
+
+
+def shares(model: GaussianNeurons, x: Array) -> Array:
+    """The share of each neuron of a model in the response to each row, (n, K); rows have the sum 1.
+
+    Examples
+    --------
+    >>> model = GaussianNeurons(2, init=[[0.0], [1.0]], width=1.0, learning_rate=0).fit([[0.0], [1.0]])
+    >>> shares(model, np.array([[0.5]]))
+    array([[0.5, 0.5]])
+    """
+    network, scaled = model._asked(x)
+    neurons = network.neurons
+    return responses.parts(scaled, neurons.centers, neurons.widths, np.arange(len(neurons)), network.shared)
 
 
 class DendriticNeurons(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -316,12 +332,7 @@ class DendriticNeurons(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return learn(self._affinities, self._shares(rows), trace, self.learning_rate)
 
     def _shares(self, x: Array) -> Array:
-        """The share of each dendrite in the response to each row, (n, K); rows have the sum 1."""
-        network, scaled = self.dendrites_._asked(x)
-        neurons = network.neurons
-        return responses.parts(
-            scaled, neurons.centers, neurons.widths, np.arange(len(neurons)), network.shared
-        )
+        return shares(self.dendrites_, x)
 
     def _grouped(self) -> Indices:
         """The neuron of each dendrite."""

@@ -1,6 +1,7 @@
 """GaussianNeurons: the learning rule as a scikit-learn estimator."""
 
 import copy
+import inspect
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -668,7 +669,8 @@ class GaussianNeurons(
         No code of the file is run. A file that is truncated, foreign, newer or changed is refused. A model
         that learned with a function as its backend needs it again, `set_params(backend=...)`, to learn on.
         """
-        loaded = model_file.load(path, cls._get_param_names())
+        signature = inspect.signature(cls).parameters
+        loaded = model_file.load(path, {name: signature[name].default for name in cls._get_param_names()})
         model = cls(**loaded.parameters)
         model._state = loaded.state
         model._say_no_more(loaded.state)

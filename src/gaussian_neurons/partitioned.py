@@ -28,6 +28,8 @@ from gaussian_neurons.learning.responses import strongest
 from gaussian_neurons.model.advice import AdviceWarning
 from gaussian_neurons.sampling.files import rows_from_file
 
+__all__ = ["fit"]
+
 Array = NDArray[Any]
 
 PIECES = 20  # most pieces that are kept, for each neuron of the model

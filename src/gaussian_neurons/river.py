@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gaussian_neurons.base import tables
+from gaussian_neurons.base import extras, tables
 from gaussian_neurons.base.bad_rows import require_finite
 from gaussian_neurons.clustering.numbering import Event
 from gaussian_neurons.estimator import GaussianNeurons
@@ -15,7 +15,7 @@ from gaussian_neurons.estimator import GaussianNeurons
 try:
     from river import base
 except ModuleNotFoundError:
-    raise ModuleNotFoundError("this needs river: pip install 'gaussian-neurons[river]'") from None
+    raise ModuleNotFoundError(f"gaussian_neurons.river needs river: {extras.install('river')}") from None
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -19,6 +19,8 @@ from gaussian_neurons.learning import responses
 from gaussian_neurons.model.advice import AdviceWarning
 from gaussian_neurons.sampling import Patches
 
+__all__ = ["Layer", "Stack"]
+
 Array = NDArray[Any]
 
 SEEDS = int(np.iinfo(np.int32).max)
@@ -222,6 +224,13 @@ class Stack(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     encoders_: "list[Encoder]" = []  # noqa: RUF012  (replaced, never changed)
 
     def _mapped(self, X: ArrayLike) -> Iterator[Array]:
+        encoders = self.begun()
+        images = self._images(X)
+        self._require_shape(images)
+        return mapped(images, encoders)
+
+    def begun(self) -> "list[Encoder]":
+        """`encoders_`, or an error if not all layers have learned."""
         if self._learners is None:
             raise NotFittedError("this Stack has learned nothing yet: call fit or partial_fit first.")
         if len(self.encoders_) < len(self._learners):
@@ -229,9 +238,7 @@ class Stack(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 f"{len(self.encoders_)} of {len(self._learners)} layers have begun to learn: partial_fit "
                 f"needs {BLOCK} images for each, and has taken {self.n_images_seen_}."
             )
-        images = self._images(X)
-        self._require_shape(images)
-        return mapped(images, self.encoders_)
+        return self.encoders_
 
     def _images(self, X: Any) -> Array:
         images = np.asarray(X)
@@ -499,12 +506,24 @@ def mapped(images: Array, encoders: Sequence["Encoder"]) -> Iterator[Array]:
 def averaged(maps: Array, grid: int) -> Array:
     """Means over the parts of a grid, (n, grid * grid * K)."""
     count, height, width, _ = maps.shape
-    if grid > min(height, width):
-        raise ValueError(f"grid must be at most {min(height, width)}, the side of the last map, got {grid}.")
-    rows, columns = (np.linspace(0, side, grid + 1).round().astype(int) for side in (height, width))
+    rows, columns = edges(height, width, grid)
     parts = [
         maps[:, rows[i] : rows[i + 1], columns[j] : columns[j + 1]].mean(axis=(1, 2))
         for i in range(grid)
         for j in range(grid)
     ]
     return np.stack(parts, axis=1).reshape(count, -1)
+
+
+def edges(height: int, width: int, grid: int) -> tuple[list[int], list[int]]:
+    """Where the parts of a grid begin in a map, and where the last one ends, along both sides.
+
+    Examples
+    --------
+    >>> edges(10, 4, 4)
+    ([0, 2, 5, 8, 10], [0, 1, 2, 3, 4])
+    """
+    if grid > min(height, width):
+        raise ValueError(f"grid must be at most {min(height, width)}, the side of the last map, got {grid}.")
+    rows, columns = ([*(round(k * (side / grid)) for k in range(grid)), side] for side in (height, width))
+    return rows, columns

@@ -34,6 +34,8 @@ from gaussian_neurons.sampling.ahead import chunks_ahead
 from gaussian_neurons.sampling.drawing import blocks, drawing
 from gaussian_neurons.sampling.stream import MOST_SAMPLES
 
+__all__ = ["Failure", "Plateau", "Sweep", "sweep"]
+
 Array = NDArray[Any]
 Counts = NDArray[np.int64]
 Cell = tuple[float, float, int]  # width, inhibition, seed

@@ -1,5 +1,6 @@
 """Tables of every kind are read right, or refused by name, in the same way by every method."""
 
+import re
 import sqlite3
 from collections import deque, namedtuple
 from decimal import Decimal
@@ -12,7 +13,7 @@ import pytest
 import scipy.sparse
 
 from gaussian_neurons import GaussianNeurons, sweep
-from gaussian_neurons.base import tables
+from gaussian_neurons.base import extras, tables
 from gaussian_neurons.river import RiverGaussianNeurons
 from gaussian_neurons.sampling import Iterated, Rows
 
@@ -492,7 +493,7 @@ def test_an_unknown_library_that_fails_is_named():
 
 def test_tables_of_other_libraries_need_pyarrow(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(ModuleNotFoundError, match=r"pip install 'gaussian-neurons\[files\]'"):
+    with pytest.raises(ModuleNotFoundError, match=re.escape(extras.install("files"))):
         tables.read(Interchange())
 
 

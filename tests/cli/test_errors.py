@@ -11,6 +11,7 @@ import typer
 from pyarrow import parquet
 
 from gaussian_neurons import GaussianNeurons
+from gaussian_neurons.base import extras
 from gaussian_neurons.cli import app
 from gaussian_neurons.cli.errors import handle_errors
 from gaussian_neurons.cli.reading import Data
@@ -183,4 +184,4 @@ def test_bugs_keep_their_traceback_and_warnings_are_one_line(capsys):
 def test_a_missing_package_is_named_with_its_extra(here, monkeypatch):
     write_csv(here / "a.csv")
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    assert "pip install 'gaussian-neurons[files]'" in refused("fit", "a.csv", "-o", "m")
+    assert extras.install("files") in refused("fit", "a.csv", "-o", "m")

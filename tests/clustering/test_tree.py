@@ -6,6 +6,7 @@ from scipy.cluster.hierarchy import fcluster, is_valid_linkage
 from sklearn.metrics import adjusted_rand_score
 
 from gaussian_neurons import GaussianNeurons, Neurons, _core
+from gaussian_neurons.clustering import tree as trees
 from gaussian_neurons.clustering.tree import distinct_rows, groups_of, tree_of
 
 
@@ -237,3 +238,44 @@ def test_neurons_without_samples_are_in_no_group():
     assert tree.used.tolist() == [0, 1, 2]
     assert groups_of(tree, neurons, None).tolist() == [0, 0, 1, -1]
     assert tree_of(neurons, recent[:0], "compact") is None
+
+
+# ---- cores and halos --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("apart", "variance", "joined"),
+    [  # of the wider one; the narrower one has the radius 1
+        (0.9, 9.0, True),  # radius 3: 0.9 is less than 1 and than 3 - 1
+        (1.1, 9.0, False),  # its center is outside of the core
+        (0.4, 2.25, True),  # radius 1.5: 0.4 is less than 1.5 - 1
+        (0.6, 2.25, False),  # the ball of the core is not within that of the halo
+        (0.0, 1.0, False),  # not wider
+    ],
+)
+@pytest.mark.parametrize("D", [1, 3])  # a variance is that of a column
+def test_a_halo_is_around_its_core(apart, variance, joined, D):
+    centers = np.zeros((2, D))
+    centers[1, 0] = apart
+    given = centers, np.array([1.0, variance]) / D, np.array([10.0, 20.0])
+    assert trees._without_halos(*given, np.array([0, 1])).tolist() == ([0, 0] if joined else [0, 1])
+
+
+def test_the_nearest_core_and_halo_are_joined_first():
+    """Together, the first two have the radius 1.7 and contain the center of the third; the first does not."""
+    centers, variances = np.array([[0.0], [0.1], [1.5]]), np.array([1.0, 9.0, 16.0])
+    found = trees._without_halos(centers, variances, np.array([30.0, 10.0, 10.0]), np.arange(3))
+    assert found.tolist() == [0, 0, 0]
+    found = trees._without_halos(centers[[0, 2]], variances[[0, 2]], np.array([30.0, 10.0]), np.arange(2))
+    assert found.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("D", [4, 8])
+def test_a_cluster_with_heavy_tails_is_one(D, monkeypatch):
+    random = np.random.default_rng(0)
+    labels = random.integers(3, size=6000)
+    places = np.eye(3, D) * 14
+    rows = places[labels] + random.normal(size=(6000, D)) * random.choice([1, 3], size=(6000, 1))
+    assert learned(rows).n_clusters_ == 3
+    monkeypatch.setattr(trees, "_without_halos", lambda *given: given[-1])
+    assert learned(rows).n_clusters_ > 4

@@ -3,6 +3,7 @@
 import gzip
 import hashlib
 import io
+import re
 import shutil
 import tarfile
 import threading
@@ -13,6 +14,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 import numpy as np
 import pytest
 
+from gaussian_neurons.base import extras
 from gaussian_neurons.datasets import (
     DamagedFile,
     cifar10,
@@ -161,7 +163,7 @@ def test_missing_pooch_names_the_extra(monkeypatch):
     monkeypatch.setattr(
         fetch.importlib.util, "find_spec", lambda name: None if name == "pooch" else found(name)
     )
-    with pytest.raises(FileNotFoundError, match=r"pip install 'gaussian-neurons\[data\]'"):
+    with pytest.raises(FileNotFoundError, match=re.escape(extras.install("data"))):
         mnist()
 
 

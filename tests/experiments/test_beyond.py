@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
+from gaussian_neurons.base import extras
 from gaussian_neurons.cli.reproducing import _out, _runnable
 from gaussian_neurons.datasets import ImageSet
 from gaussian_neurons.experiments import data, figure1, reproduction, results
@@ -77,7 +78,7 @@ def test_experiments_that_need_an_absent_package_are_skipped(capsys):
 
     lacking = replace(DIE, name="lacking", needs={"no_such_package": "torch"})
     assert _runnable([DIE, lacking], Console(width=200)) == [DIE]
-    needs = "lacking needs no_such_package: pip install 'gaussian-neurons[torch]'"
+    needs = f"lacking needs no_such_package: {extras.install('torch')}"
     assert needs in capsys.readouterr().out
     with pytest.raises(ModuleNotFoundError, match="lacking needs no_such_package"):
         _runnable([lacking], Console())

@@ -1,5 +1,6 @@
 """The rule on a GPU beside the reference, and what happens where there is no GPU."""
 
+import re
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 from gaussian_neurons import GaussianNeurons, Neurons, sweep
+from gaussian_neurons.base import extras
 from gaussian_neurons.learning import backends, cuda, native, reference
 from gaussian_neurons.learning.cuda import device, large, many, patches
 from gaussian_neurons.learning.cuda.gathering import Gathering
@@ -268,7 +270,7 @@ def unknown_gpu():
 
 def test_without_cupy_the_extra_is_named(monkeypatch, unknown_gpu):
     monkeypatch.setitem(sys.modules, "cupy", None)
-    with pytest.raises(ModuleNotFoundError, match=r"pip install 'gaussian-neurons\[cuda\]'"):
+    with pytest.raises(ModuleNotFoundError, match=re.escape(extras.install("cuda"))):
         GaussianNeurons(4, width=0.1, backend="cuda").partial_fit(np.random.default_rng(0).random((20, 3)))
     assert not device.available()
 

@@ -72,7 +72,7 @@ def test_tensors_of_another_library_are_refused(tmp_path):
     ("version", "says"),
     [
         (archive.VERSION + 1, r"newer version .* Upgrade"),
-        (2, r"before the first release \(format 2; .* Train the model again"),
+        (2, r"before version 0.2.0 \(format 2; .* Train the model again"),
         (0, "no valid format version: '0'"),
         ("two", "no valid format version: 'two'"),
     ],

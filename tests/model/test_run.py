@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gaussian_neurons import GaussianNeurons
-from gaussian_neurons.base import progress
+from gaussian_neurons.base import extras, progress
 from gaussian_neurons.base.bad_rows import BadRow
 from gaussian_neurons.datasets.synthetic import Mixture
 from gaussian_neurons.sampling import Chunk, Iterated, Neighbourhoods, Patches, Rows, Stream, rows_from_file
@@ -407,7 +407,7 @@ def test_a_terminal_without_tqdm_shows_how_to_install_it(monkeypatch):
     monkeypatch.setattr(progress.importlib.util, "find_spec", lambda name: None)
     with terminal() as screen:
         model_of().learn(Rows(X), 20_000, every=1000)
-    assert screen.getvalue().count("pip install 'gaussian-neurons[progress]'") == 1
+    assert screen.getvalue().count(extras.install("progress")) == 1
 
 
 # ---- a callback that reads the stream ---------------------------------------------------------------

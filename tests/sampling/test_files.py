@@ -8,6 +8,7 @@ import io
 import json
 import os
 import pickle
+import re
 import subprocess
 import sys
 import threading
@@ -23,6 +24,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from gaussian_neurons import GaussianNeurons
+from gaussian_neurons.base import extras
 from gaussian_neurons.base.bad_rows import BadRow
 from gaussian_neurons.sampling import files, rows_from_file, text
 from gaussian_neurons.sampling.piped import rows_from_pipe
@@ -385,7 +387,7 @@ def test_memory_is_constant_over_a_large_file(tmp_path):
 def test_missing_pyarrow_names_the_extra(tmp_path, monkeypatch):
     (tmp_path / "a.csv").write_text("1\n")
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(ModuleNotFoundError, match=r"pip install 'gaussian-neurons\[files\]'"):
+    with pytest.raises(ModuleNotFoundError, match=re.escape(extras.install("files"))):
         rows_from_file(tmp_path / "a.csv")
 
 
@@ -579,7 +581,7 @@ def test_binary_formats_cannot_be_read_from_pipes(monkeypatch):
     with pytest.raises(ValueError, match="only csv and jsonl can be read from standard input, not npy"):
         rows_from_pipe(io.BytesIO(b"1"), format="npy")
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(ModuleNotFoundError, match=r"pip install 'gaussian-neurons\[files\]'"):
+    with pytest.raises(ModuleNotFoundError, match=re.escape(extras.install("files"))):
         rows_from_pipe(io.BytesIO(b"1"))
 
 

@@ -8,6 +8,7 @@ import pytest
 from scipy import stats
 from sklearn.covariance import OAS
 
+from gaussian_neurons.base import extras
 from gaussian_neurons.base.covariances import TYPES
 from gaussian_neurons.sampling import Frames, Neighbourhoods, frames_from_file, reference
 
@@ -152,5 +153,5 @@ def test_a_file_that_is_no_video_is_rejected(tmp_path):
 
 def test_missing_av_is_named(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(ModuleNotFoundError, match=r"need av: pip install 'gaussian-neurons\[video\]'"):
+    with pytest.raises(ModuleNotFoundError, match=re.escape(f"need av: {extras.install('video')}")):
         frames_from_file("a.mp4")

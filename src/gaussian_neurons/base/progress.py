@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Self
 
+from gaussian_neurons.base import extras
+
 HINT_AFTER = 2.0  # seconds
 LEAST_COLUMNS = 80  # a narrower terminal shows numbers without a bar
 FACTS_EVERY = 1.0  # seconds
@@ -74,11 +76,8 @@ class Bar:
             self._bar.update(samples)
         elif self._hint_at is not None and time.monotonic() > self._hint_at:
             self._hint_at = None
-            print(
-                "learning; for a progress bar: pip install 'gaussian-neurons[progress]'",
-                file=sys.stderr,
-                flush=True,
-            )
+            command = extras.install("progress")
+            print(f"learning; for a progress bar: {command}", file=sys.stderr, flush=True)
 
     def note(self, text: str) -> None:
         """Print a line above the bar."""

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from gaussian_neurons.base import extras
 from gaussian_neurons.base.memory_maps import require_whole
 
 Array = NDArray[Any]
@@ -307,11 +308,7 @@ def index_columns(schema: Any) -> list[str]:
 
 def _as_arrow(frame: Any) -> Any:
     """A table of Arrow."""
-    if importlib.util.find_spec("pyarrow") is None:
-        raise ModuleNotFoundError(
-            f"reading a table of type {type(frame).__name__} needs pyarrow: pip install "
-            f"'gaussian-neurons[files]'"
-        )
+    extras.require(f"reading a table of type {type(frame).__name__} needs", "files", "pyarrow")
     arrow = importlib.import_module("pyarrow")
     try:
         if any(hasattr(frame, name) for name in (*ARROW, "column_names")):

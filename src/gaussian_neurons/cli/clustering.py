@@ -299,7 +299,8 @@ def info(
     from gaussian_neurons.model import model_file
 
     learned = steps.load(model)
-    facts = tables.facts(learned, model_file.load(Path(model).expanduser()), model)
+    stored = model_file.load(Path(model).expanduser(), learned.get_params(deep=False))
+    facts = tables.facts(learned, stored, model)
     if as_json:
         typer.echo(tables.as_json(facts))
         return

@@ -1,6 +1,5 @@
 """Errors of commands as one message and an exit code: bad input, missing packages, Ctrl-C, a closed pipe."""
 
-import importlib.util
 import os
 import re
 import sys
@@ -13,6 +12,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from gaussian_neurons.base import extras
 from gaussian_neurons.base.bad_rows import BadRow
 
 FAILED = 1
@@ -76,11 +76,7 @@ def handle_errors(kept: str = "Nothing was written.") -> Iterator[None]:
 
 def require(*packages: str, extra: str = "cli") -> None:
     """Raise an error with the command to install missing packages."""
-    missing = [name for name in packages if importlib.util.find_spec(name) is None]
-    if missing:
-        raise ModuleNotFoundError(
-            f"this command needs {' and '.join(missing)}: pip install 'gaussian-neurons[{extra}]'"
-        )
+    extras.require("this command needs", extra, *packages)
 
 
 def warn(text: str) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from gaussian_neurons.base import extras
 from gaussian_neurons.cli.errors import handle_errors, message_of, require
 from gaussian_neurons.cli.options import BACKEND
 
@@ -223,7 +224,7 @@ def reproduce(
 def _runnable(selected: "list[Experiment]", console: Console) -> "list[Experiment]":
     """The experiments whose packages are installed; a line about each other one."""
     reasons = [
-        f"{it.name} needs {' and '.join(it.needs)}: pip install 'gaussian-neurons[{','.join(it.absent)}]'"
+        f"{it.name} needs {' and '.join(it.needs)}: {extras.install(*it.absent)}"
         for it in selected
         if it.absent
     ]

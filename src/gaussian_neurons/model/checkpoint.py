@@ -52,7 +52,7 @@ class Checkpoint:
         if not self._path.is_file():
             self._try_the_folder()
             return None
-        loaded = model_file.load(self._path, known=self._run["parameters"])
+        loaded = model_file.load(self._path, self._run["parameters"])
         if loaded.run is None:
             raise ValueError(
                 f"{str(self._path)!r} holds a model written by save(), not a run to resume. Load it and "

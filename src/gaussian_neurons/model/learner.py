@@ -50,7 +50,6 @@ from gaussian_neurons.model.timetable import last_early_look, last_look, next_re
 Array = NDArray[Any]
 
 INITIAL, DRAWN, ADDED = range(3)  # purposes of random numbers
-FAR = 1.4  # neurons learn from samples that are so much farther than those of a normal distribution
 NARROWEST = 2.0**-20  # least width of neurons that share samples, as a part of the narrowest start
 
 
@@ -378,14 +377,14 @@ def _awake(network: Network) -> NDArray[np.int64] | None:
 def _reach(look: Look) -> float:
     """The largest |x - mu|^2 / sigma of a winner from which neurons learn.
 
-    FAR times what all but NOVEL of a normal distribution stay within, if its median is that of the recent
-    samples. Outliers and background noise do not change a median, and so do not widen neurons.
+    All but NOVEL of a normal distribution stay within it, stretched if the recent samples have a larger
+    median. Outliers and background noise do not change a median, and so do not widen neurons.
     """
     normal = normal_reach(look.recent.n_features)
     chosen = look.neurons.centers[look.learned], look.neurons.widths[look.learned]
     scores = strongest(look.recent.samples, *chosen, shared=True)[1] if len(look.learned) else np.zeros(1)
     stretch = -float(np.median(scores)) / normal_median(look.recent.n_features)
-    return FAR * normal * stretch if 1 < stretch < np.inf else FAR * normal
+    return normal * stretch if 1 < stretch < np.inf else normal
 
 
 # ---- changes of neurons -------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 import inspect
 import math
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import fields
 from numbers import Integral, Real
 from typing import Any, NamedTuple
@@ -94,20 +94,38 @@ def write(path: str | os.PathLike[str], what: Contents, run: Mapping[str, Any] |
     archive.write(path, what.arrays, what.facts if run is None else {**what.facts, "run": dict(run)})
 
 
-def load(path: str | os.PathLike[str], known: Iterable[str] | None = None) -> Loaded:
-    """Read what `write` wrote; `known` are the names of the parameters that a model has."""
-    arrays, facts = archive.read(path)
+def load(path: str | os.PathLike[str], defaults: Mapping[str, Any] | None = None) -> Loaded:
+    """Read what `write` wrote.
+
+    `defaults` are the parameters that a model has: a file of an older version may lack some of them.
+    """
+    return _loaded(*archive.read(path), defaults, repr(os.fspath(path)))
+
+
+def packed(what: Contents) -> bytes:
+    """A model file in memory."""
+    return archive.packed(what.arrays, what.facts)
+
+
+def unpacked(data: bytes, defaults: Mapping[str, Any], name: str) -> Loaded:
+    """Read what `packed` gave; messages call it by the name."""
+    return _loaded(*archive.unpacked(data, name), defaults, name)
+
+
+def _loaded(
+    arrays: dict[str, Array], facts: dict[str, Any], defaults: Mapping[str, Any] | None, name: str
+) -> Loaded:
     try:
         run = _run(facts.pop("run", None))
         parameters = {name: _from_plain(value, arrays) for name, value in facts["parameters"].items()}
-        unknown = sorted(set(parameters) - set(parameters if known is None else known))
+        unknown = sorted(set(parameters) - set(parameters if defaults is None else defaults))
         if unknown:
             raise ValueError(f"unknown parameters: {', '.join(unknown)}")
         state = _state(arrays, facts)
-        _check_parameters(parameters, state.recent.n_features)
+        _check_parameters({**(defaults or {}), **parameters}, state.recent.n_features)
     except Exception as error:  # whatever a forged file causes
         raise ValueError(
-            f"{os.fspath(path)!r} is not a complete model ({error}). Use a file that save() wrote."
+            f"{name} is not a complete model ({error}). Use a file that save() wrote."
         ) from error
     return Loaded(parameters, state, run, archive.digest(arrays, facts))
 

@@ -2,7 +2,6 @@
 
 import csv
 import hashlib
-import importlib.util
 import itertools
 import math
 import os
@@ -17,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gaussian_neurons.base import extras
 from gaussian_neurons.base.tables import index_columns
 from gaussian_neurons.sampling.stream import Chunk, Forward, Stream, in_precision
 from gaussian_neurons.sampling.text import Csv, Format, JsonLines, NoNumbers, column_indices, parse_lines
@@ -89,10 +89,7 @@ def rows_from_file(
         raise ValueError(f"dtype must be float32, float64 or None, got {dtype!r}.")
     if kind == "npy":
         return NpyRows(path, columns, dtype, keep_lines)
-    if importlib.util.find_spec("pyarrow") is None:
-        raise ModuleNotFoundError(
-            "reading CSV, Parquet and JSON lines needs pyarrow: pip install 'gaussian-neurons[files]'"
-        )
+    extras.require("reading CSV, Parquet and JSON lines needs", "files", "pyarrow")
     if kind == "parquet":
         return ParquetRows(path, columns, dtype, keep_lines)
     if kind in ("csv", "jsonl"):

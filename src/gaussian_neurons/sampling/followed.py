@@ -1,7 +1,6 @@
 """Lines that are appended to a file, or that arrive in a pipe, as a stream of rows that waits for more."""
 
 import hashlib
-import importlib.util
 import io
 import os
 import select
@@ -13,6 +12,7 @@ from typing import Any, BinaryIO, NamedTuple, Protocol
 
 import numpy as np
 
+from gaussian_neurons.base import extras
 from gaussian_neurons.base.interrupts import deferred_interrupts
 from gaussian_neurons.sampling.files import BLOCK, COMPRESSED, LONGEST_LINE, SUFFIXES
 from gaussian_neurons.sampling.piped import BINARY_FORMATS, KINDS
@@ -54,10 +54,7 @@ def follow(
     array([[1., 2.],
            [3., 4.]])
     """
-    if importlib.util.find_spec("pyarrow") is None:
-        raise ModuleNotFoundError(
-            "reading CSV and JSON lines needs pyarrow: pip install 'gaussian-neurons[files]'"
-        )
+    extras.require("reading CSV and JSON lines needs", "files", "pyarrow")
     given: _Bytes
     if isinstance(source, str | os.PathLike):
         path = Path(source).expanduser().absolute()

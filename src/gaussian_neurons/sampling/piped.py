@@ -1,6 +1,5 @@
 """CSV or JSON lines from a pipe as a stream of rows, read once, as they arrive."""
 
-import importlib.util
 import io
 import itertools
 import select
@@ -11,6 +10,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from gaussian_neurons.base import extras
 from gaussian_neurons.sampling.files import TextRows
 
 KINDS = ("csv", "jsonl")
@@ -58,10 +58,7 @@ def rows_from_pipe(
     """
     if format is not None and format not in KINDS:
         raise ValueError(f"only {' and '.join(KINDS)} can be read from {name}, not {format}: pass a file.")
-    if importlib.util.find_spec("pyarrow") is None:
-        raise ModuleNotFoundError(
-            "reading CSV and JSON lines needs pyarrow: pip install 'gaussian-neurons[files]'"
-        )
+    extras.require("reading CSV and JSON lines needs", "files", "pyarrow")
     begin = b""
     while len(begin) < LONGEST_MAGIC and (more := _available(file, AT_FIRST)):
         begin += more

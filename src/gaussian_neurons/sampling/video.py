@@ -1,6 +1,5 @@
 """Endless streams of patches of a video: mean and width come from successive frames at one place."""
 
-import importlib.util
 import os
 from collections.abc import Mapping
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gaussian_neurons.base import extras
 from gaussian_neurons.base.checks import number, one_of, whole_number
 from gaussian_neurons.base.covariances import TYPES
 from gaussian_neurons.sampling import native
@@ -118,8 +118,7 @@ def frames_from_file(path: str | os.PathLike[str], *, grey: bool = False) -> NDA
     PyAV reads the file, in any format that FFmpeg knows: pip install 'gaussian-neurons[video]'. The frames
     are held in memory; for a long video, read parts of it and store them as a memory-mapped array.
     """
-    if importlib.util.find_spec("av") is None:
-        raise ModuleNotFoundError("video files need av: pip install 'gaussian-neurons[video]'")
+    extras.require("video files need", "video", "av")
     import av
 
     name = os.fspath(path)

@@ -10,6 +10,8 @@ from gaussian_neurons.experiments.experiment import Experiment
 class Config(layers.Config):
     """400 neurons, as many as the smallest dictionary of Coates, Ng and Lee (2011) has."""
 
+    three: bool = True
+
 
 run = layers.run
 EXPERIMENT = Experiment(
@@ -21,7 +23,7 @@ EXPERIMENT = Experiment(
     draw_seeds=layers.draw_seeds,
     data="cifar10-split",
     seconds=400,
-    samples=1_200_000,
+    samples=800_000,
     seeds=3,
     prints="accuracies",
     published={},
@@ -30,6 +32,6 @@ EXPERIMENT = Experiment(
         Config(),
         "k-means with 4,000 centers 79.6 % (Coates, Ng, Lee 2011), SoftHebb 80.3 %, with all 50,000 images",
     ),
-    quantities=layers.quantities(layers.NAMES),
-    claims=layers.CLAIMS,
+    quantities=layers.quantities((*layers.NAMES, layers.THREE)),
+    claims=(*layers.CLAIMS, layers.DEEPER),
 )

@@ -10,7 +10,6 @@ from gaussian_neurons.experiments.experiment import Experiment
 class Config(layers.Config):
     """All training images, and a single layer with larger patches."""
 
-    n_samples: int = 100_000
     n_train: int = 60_000
     n_neurons: int = 200
     size: int = 9
@@ -18,6 +17,7 @@ class Config(layers.Config):
     n_lower: int = 64
     lower_size: int = 5
     upper_size: int = 4
+    epochs: int = 3
 
 
 run = layers.run
@@ -33,7 +33,7 @@ EXPERIMENT = Experiment(
     draw_seeds=layers.draw_seeds,
     data="mnist-split",
     seconds=400,
-    samples=600_000,
+    samples=500_000,
     seeds=3,
     prints="accuracies",
     published={},

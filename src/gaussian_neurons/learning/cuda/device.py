@@ -8,6 +8,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from gaussian_neurons.base import extras
+
 MEMORY = 0.5  # part of the free memory of the GPU that samples may take
 
 
@@ -18,7 +20,7 @@ def cupy() -> Any:
         import cupy
     except ImportError:
         raise ModuleNotFoundError(
-            "backend='cuda' needs CuPy: pip install 'gaussian-neurons[cuda]'. Or use backend='native'."
+            f"backend='cuda' needs CuPy: {extras.install('cuda')}. Or use backend='native'."
         ) from None
     try:
         count = cupy.cuda.runtime.getDeviceCount()
