@@ -12,8 +12,6 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from sphinx.cmd.build import main as sphinx
-
 DOCS = Path(__file__).parent
 SITE = DOCS.parent / "out" / "site"
 FETCHED = re.compile(r"url\(\s*['\"]?(?:https?:)?//|@import\s+['\"]?(?:https?:)?//", re.IGNORECASE)
@@ -61,6 +59,8 @@ def problems():
 
 def main() -> int:
     """Build, check, and say where the site is."""
+    from sphinx.cmd.build import main as sphinx
+
     kernels = SITE.parent / "ipython" / "profile_default"  # the settings of this user shall change nothing
     kernels.mkdir(parents=True, exist_ok=True)
     (kernels / "ipython_kernel_config.py").write_text("get_config().IPKernelApp.log_level = 'ERROR'\n")

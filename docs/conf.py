@@ -111,11 +111,11 @@ def plain(app, what, name, obj, options, lines):
 
     A field such as "x : (n,), a sentence" is a name and a sentence; only one with a default has a type.
     """
-    found, example, fields = [], False, False
+    found, example, fields = [], False, ""
     for index, line in enumerate(lines):
         below = lines[index + 1].strip() if index + 1 < len(lines) else ""
         if below and not below.strip("-"):
-            fields = line.strip() in ("Parameters", "Attributes")
+            fields = line.strip() if line.strip() in ("Parameters", "Attributes") else ""
         example = line.lstrip().startswith((">>>", "...")) or (example and bool(line.strip()))
         if example:
             found.append(line)
@@ -126,10 +126,13 @@ def plain(app, what, name, obj, options, lines):
         text = re.sub(r"\bdocs/([\w-]+)\.md", r":doc:`/\1`", "".join(parts))
         if head and fields and "default=" not in text:
             indent = " " * (len(head) - len(head.lstrip()))
-            for variable in head.removesuffix(" : ").split(", "):
-                found += [indent + variable.strip(), f"{indent}    {text}"]
+            names = head.strip().removesuffix(" :")
+            for variable in names.split(", ") if fields == "Attributes" else [names]:
+                found += [indent + variable, f"{indent}    {text}"]
         else:
             found.append((head or "") + text)
+    if what in ("property", "attribute") and found:
+        found[0] = found[0].replace(": ", " – ")  # what is before a colon would be a type
     lines[:] = found
 
 

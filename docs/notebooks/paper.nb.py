@@ -91,8 +91,8 @@ for k in np.argsort(d):
 
 # %%
 figure, row = plt.subplots(1, 2, figsize=(9, 4.6), layout="constrained")
-narrow, open_ = learned(0.5, samples=3_000_000), learned(1.0, inhibition=1 / 9)
-for axes, other, what in ((row[0], narrow, "σ = 1/2, 3,000,000 samples"), (row[1], open_, "λ = 1/9")):
+narrow, less = learned(0.5, samples=3_000_000), learned(1.0, inhibition=1 / 9)
+for axes, other, what in ((row[0], narrow, "σ = 1/2, 3,000,000 samples"), (row[1], less, "λ = 1/9")):
     plotting.filters(axes, other.centers_, (5, 5), other.learned_)
     axes.set_title(f"{what}: {other.n_clusters_} filters", fontsize=10)
 plt.show()

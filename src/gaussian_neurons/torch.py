@@ -336,9 +336,9 @@ class GaussianConv2d(_Neurons):
         How many principal components "whiten" keeps at most.
     activation, device, dtype, **parameters : as for `GaussianLayer`
 
-    Attributes
-    ----------
-    Those of `GaussianLayer`; a row is a patch.
+    Notes
+    -----
+    Attributes are those of `GaussianLayer`; a row is a patch.
 
     Examples
     --------
