@@ -21,10 +21,10 @@
 # %%
 import matplotlib.pyplot as plt
 import torch
-from gaussian_neurons.torch import GaussianConv2d, GaussianLayer, learn_layers
 from torch import nn
 
 from gaussian_neurons.datasets import mnist_sample
+from gaussian_neurons.torch import GaussianConv2d, GaussianLayer, learn_layers
 
 torch.manual_seed(0)
 torch.set_num_threads(1)
