@@ -259,6 +259,7 @@ def test_colours_and_floats():
         ),
         ({"layers": [Layer(neurons(3), normalize=("centre",))]}, images(), "'contrast', 'whiten', 'length'"),
         ({"layers": [Layer(neurons(3), stride=0)]}, images(), "stride"),
+        ({"layers": [Layer(neurons(3, scale="columns"))]}, images(), "scale=None"),
         ({"shape": (12, 11)}, images().reshape(60, -1), "132 numbers"),
         ({}, images().reshape(60, -1), "give their shape"),
         ({}, np.full((3, 12, 12), np.inf), "finite"),

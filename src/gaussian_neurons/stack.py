@@ -73,6 +73,10 @@ class Layer:
         """The layer, or a ValueError if a setting is invalid."""
         if not isinstance(self.neurons, GaussianNeurons):
             raise TypeError(f"neurons must be GaussianNeurons, got {self.neurons!r}.")
+        if self.neurons.scale is not None:
+            raise ValueError(
+                f"neurons of a Layer must have scale=None, got {self.neurons.scale!r}: normalize scales patches."
+            )
         for name in ("kernel_size", "stride", "pool"):
             whole_number(name, getattr(self, name))
         for step in self.normalize:

@@ -3,6 +3,7 @@
 import re
 import sqlite3
 from collections import deque, namedtuple
+from contextlib import closing
 from decimal import Decimal
 
 import numpy as np
@@ -519,11 +520,13 @@ Point = namedtuple("Point", "b a")
 
 
 def database_row(**values):
-    base = sqlite3.connect(":memory:")
-    base.row_factory = sqlite3.Row
-    return base.execute(
-        "select " + ", ".join(f"{value} as {name}" for name, value in values.items())
-    ).fetchone()
+    return row_of("select " + ", ".join(f"{value} as {name}" for name, value in values.items()))
+
+
+def row_of(query):
+    with closing(sqlite3.connect(":memory:")) as base:
+        base.row_factory = sqlite3.Row
+        return base.execute(query).fetchone()
 
 
 NAMED_ROWS = {
@@ -612,10 +615,7 @@ def test_rows_without_names_for_a_model_with_names_are_matched_by_position_with_
 
 
 def test_rows_with_a_name_twice_are_refused():
-    base = sqlite3.connect(":memory:")
-    base.row_factory = sqlite3.Row
-    twice = base.execute("select 1.0 as a, 2.0 as a").fetchone()
-    for row in (twice, pd.Series([1.0, 2.0], index=["a", "a"])):
+    for row in (row_of("select 1.0 as a, 2.0 as a"), pd.Series([1.0, 2.0], index=["a", "a"])):
         with pytest.raises(ValueError, match="several values of one name: 'a', 'a'"):
             GaussianNeurons(2).learn([row])
 

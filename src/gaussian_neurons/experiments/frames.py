@@ -68,7 +68,7 @@ def draw(result: Result) -> "Figure":
         for start, kinds in result["layers"].items()
         for kind, found in kinds.items()
     ]
-    return pictures.draw_panels(result, panels, in_row=len(KINDS))
+    return pictures.draw_panels(result, panels, in_row=len(KINDS) if len(result["layers"]) > 1 else 1)
 
 
 def _title(start: str, kind: str, found: Result) -> str:

@@ -50,6 +50,7 @@ from gaussian_neurons.model.timetable import last_early_look, last_look, next_re
 Array = NDArray[Any]
 
 INITIAL, DRAWN, ADDED = range(3)  # purposes of random numbers
+FAR = 2.0  # neurons learn up to so many times the squared distance within which a normal distribution is
 NARROWEST = 2.0**-20  # least width of neurons that share samples, as a part of the narrowest start
 
 
@@ -377,14 +378,14 @@ def _awake(network: Network) -> NDArray[np.int64] | None:
 def _reach(look: Look) -> float:
     """The largest |x - mu|^2 / sigma of a winner from which neurons learn.
 
-    All but NOVEL of a normal distribution stay within it, stretched if the recent samples have a larger
-    median. Outliers and background noise do not change a median, and so do not widen neurons.
+    FAR times what all but NOVEL of a normal distribution stay within, stretched if the recent samples have a
+    larger median. Outliers and background noise do not change a median, and so do not widen neurons.
     """
     normal = normal_reach(look.recent.n_features)
     chosen = look.neurons.centers[look.learned], look.neurons.widths[look.learned]
     scores = strongest(look.recent.samples, *chosen, shared=True)[1] if len(look.learned) else np.zeros(1)
     stretch = -float(np.median(scores)) / normal_median(look.recent.n_features)
-    return normal * stretch if 1 < stretch < np.inf else normal
+    return FAR * normal * stretch if 1 < stretch < np.inf else FAR * normal
 
 
 # ---- changes of neurons -------------------------------------------------------------------------------

@@ -37,6 +37,7 @@ class Resumable(Iterated):
     array([[0.5, 1. ]])
     >>> stream.state_at(1)["offset"]
     7
+    >>> database.close()
     """
 
     def __init__(self, source: Callable[[Any], Iterable[tuple[Any, Any]]], start: Any) -> None:

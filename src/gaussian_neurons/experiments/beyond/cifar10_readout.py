@@ -14,6 +14,13 @@ class Config(layers.Config):
 
 
 run = layers.run
+CHOSEN = (
+    " How many directions are kept of a patch of neurons was chosen on 3,000 other training images, after "
+    "5,000 images and with one seed: with 40, two layers had 61.0 %, one layer 60.8 %, both together 64.3 %; "
+    "with 100, two layers had 62.6 %, both together 64.5 %. One layer had 58.8 % with 25 directions, 61.3 % "
+    "with 70, 61.6 % with all 108; one of 800 neurons had 61.3 %."
+)
+
 EXPERIMENT = Experiment(
     name="cifar10-readout",
     title="a linear read-out of CIFAR-10",
@@ -31,7 +38,8 @@ EXPERIMENT = Experiment(
     note=layers.note(
         Config(),
         "k-means with 4,000 centers 79.6 % (Coates, Ng, Lee 2011), SoftHebb 80.3 %, with all 50,000 images",
-    ),
+    )
+    + CHOSEN,
     quantities=layers.quantities((*layers.NAMES, layers.THREE)),
     claims=(*layers.CLAIMS, layers.DEEPER),
 )

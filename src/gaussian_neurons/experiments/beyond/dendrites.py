@@ -398,11 +398,12 @@ def claims() -> tuple[Claim, ...]:
             all_shapes(SHUFFLED, lambda it: it <= 0.2),
         ),
         Claim(
-            "Without order, the tree of clusters of any shape finds them (0.85 or more).",
+            "The tree of clusters of any shape, which needs no order, finds them (0.85 or more).",
             all_shapes(TREE, lambda it: it >= 0.85),
         ),
         Claim(
-            "Without order, overlap finds them (0.85 or more).", all_shapes(OVERLAP, lambda it: it >= 0.85)
+            "Overlap, which needs no order, finds them (0.85 or more).",
+            all_shapes(OVERLAP, lambda it: it >= 0.85),
         ),
         *(
             Claim(
