@@ -8,15 +8,7 @@ from pathlib import Path
 
 from sphinx.util import logging
 
-DOCS = Path(__file__).parent
-# Named in tables and toctrees, and shown if they exist.
-WITH_TORCH = find_spec("torch") and find_spec("gaussian_neurons.torch")
-LATER = (
-    "pytorch",
-    "beyond",
-    "compatibility",
-    "api/torch",
-)
+WITH_TORCH = find_spec("torch") is not None
 
 project = "Gaussian Neurons"
 release = version = version_of("gaussian-neurons")
@@ -32,8 +24,6 @@ extensions = [
     "sphinx_gallery.gen_gallery",
 ]
 exclude_patterns = ["gallery", "generated/**/*.ipynb", "performance"]
-if not find_spec("gaussian_neurons.torch"):
-    exclude_patterns.append("api/torch.md")
 default_role = "py:obj"  # `name` in a docstring is a link if the name is documented, and code if it is not
 
 # ---- pages ------------------------------------------------------------------------------------------------
@@ -52,7 +42,7 @@ if not WITH_TORCH:
 toc_object_entries_show_parents = "hide"
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # the docstrings say what arguments are
-autodoc_mock_imports = [] if find_spec("torch") else ["torch"]
+autodoc_mock_imports = [] if WITH_TORCH else ["torch"]
 napoleon_google_docstring = False
 napoleon_use_ivar = False
 napoleon_use_rtype = False
@@ -136,16 +126,6 @@ def plain(app, what, name, obj, options, lines):
     lines[:] = found
 
 
-def without_later_pages(app, docname, content):
-    """Leave out lines that name pages which this version does not have."""
-    missing = [it for it in LATER if not (DOCS / f"{it}.md").exists() or f"{it}.md" in exclude_patterns]
-    names = [name for page in missing for name in (f"({page}.md", f"][{page}]", f"[{page}]: ")]
-    lines = content[0].splitlines(keepends=True)
-    content[0] = "".join(
-        line for line in lines if line.strip() not in missing and not any(name in line for name in names)
-    )
-
-
 def without_requests(app, what, name, obj, skip, options):
     """Leave out the methods that scikit-learn adds to each estimator (metadata routing)."""
     return True if re.fullmatch("set_.*_request", name) else None
@@ -157,7 +137,7 @@ def public():
     folders = ["sampling", "datasets", "datasets.synthetic", "learning.reference"]
     files = sorted(it.stem for it in Path(package.__file__).parent.glob("[a-z]*.py"))
     for name in ["gaussian_neurons", *(f"gaussian_neurons.{it}" for it in [*files, *folders])]:
-        if name == "gaussian_neurons.torch" and find_spec("torch") is None:
+        if name == "gaussian_neurons.torch" and not WITH_TORCH:
             continue
         module = importlib.import_module(name)
         own = [it for it, value in vars(module).items() if getattr(value, "__module__", None) == name]
@@ -177,6 +157,5 @@ def require_every_public_name(app, env):
 def setup(app):
     """Register what is defined above."""
     app.connect("env-check-consistency", require_every_public_name)
-    app.connect("source-read", without_later_pages)
     app.connect("autodoc-skip-member", without_requests)
     app.connect("autodoc-process-docstring", plain, priority=400)  # before the sections are parsed

@@ -1,5 +1,7 @@
 """Gaussian neurons as modules of PyTorch: they respond, differentiably, and learn by their own rule."""
 
+from __future__ import annotations  # the documentation is built without PyTorch
+
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Self
 
@@ -176,7 +178,7 @@ class _Neurons(nn.Module):
         return ACTIVATIONS[self.activation](rows.to(self.centers.dtype), self.centers, self.widths)
 
     @property
-    def _precision(self) -> "np.dtype[Any]":
+    def _precision(self) -> np.dtype[Any]:
         """The precision in which the layer begins to learn."""
         return np.dtype(np.float64 if self.centers.dtype == torch.float64 else np.float32)
 
@@ -599,7 +601,7 @@ def _pass_upward(modules: Sequence[nn.Module], x: Tensor, learning: Sequence[int
 # ---- a Stack --------------------------------------------------------------------------------------
 
 
-def from_stack(stack: Stack) -> "StackFeatures":
+def from_stack(stack: Stack) -> StackFeatures:
     """The features of a Stack that has learned, as a differentiable module.
 
     Parameters
