@@ -59,12 +59,23 @@ def origin(summaries: Sequence[Summary], data: str, scale: float) -> Origin:
     }
     warnings = [SAMPLE_WARNING] if data == SAMPLE else []
     warnings += [
-        BATCHES_WARNING.format(count=images["images"][0])
+        BATCHES_WARNING.format(count=training_images(images))
         for images in sets.values()
-        if images["name"].startswith("CIFAR-10") and images["images"][0] < 50_000
+        if images["name"].startswith("CIFAR-10") and training_images(images) < 50_000
     ]
     warnings += [SCALE_WARNING.format(scale=scale)] if scale != 1 else []
     return Origin(facts, warnings)
+
+
+def training_images(images: dict[str, Any]) -> int:
+    """How many images of CIFAR-10 are not its 10,000 for tests.
+
+    Examples
+    --------
+    >>> training_images({"name": "CIFAR-10 train, 1 of 5 batches and test", "images": [20_000, 32, 32, 3]})
+    10000
+    """
+    return int(images["images"][0]) - (10_000 if images["name"].endswith(" and test") else 0)
 
 
 def _machine(machine: dict[str, Any]) -> str:
