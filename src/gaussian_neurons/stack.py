@@ -75,7 +75,8 @@ class Layer:
             raise TypeError(f"neurons must be GaussianNeurons, got {self.neurons!r}.")
         if self.neurons.scale is not None:
             raise ValueError(
-                f"neurons of a Layer must have scale=None, got {self.neurons.scale!r}: see normalize."
+                f"neurons of a Layer must have scale=None, got {self.neurons.scale!r}. Use the "
+                f"parameter normalize of the Layer instead."
             )
         for name in ("kernel_size", "stride", "pool"):
             whole_number(name, getattr(self, name))

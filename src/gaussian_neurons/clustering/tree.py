@@ -27,7 +27,7 @@ SMALLEST = 0.01  # least part of the samples of a cluster, or half of 1/K if K >
 REPRESENTED = 100  # samples that a neuron represents; at the rate r it averages over about 2 / r
 AXES = 4.0  # directions that count for the parameters of a cluster, for each axis of the centers
 FEW = 4.0  # background noise counts this many times, as long as it is a small part of the samples
-FEW_ROWS = 10  # so many rows that are at least half of the samples: a sensor stands still
+FEW_ROWS = 10  # a sensor stands still if at most this many different rows are half of the samples
 TINY = 1e-12  # the least overlap of two neurons
 
 

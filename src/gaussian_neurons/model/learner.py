@@ -50,7 +50,7 @@ from gaussian_neurons.model.timetable import last_early_look, last_look, next_re
 Array = NDArray[Any]
 
 INITIAL, DRAWN, ADDED = range(3)  # purposes of random numbers
-FAR = 2.0  # neurons learn up to so many times the squared distance within which a normal distribution is
+FAR = 2.0  # neurons learn up to this multiple of the squared distance that a normal distribution stays within
 NARROWEST = 2.0**-20  # least width of neurons that share samples, as a part of the narrowest start
 
 
