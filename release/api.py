@@ -135,11 +135,20 @@ def broken(promised: Mapping[str, Parameters], now: Mapping[str, Parameters]) ->
 
 
 def promised() -> Api:
+    """What `api.json` says of modules that can be imported here."""
+    absent = tuple(f"{name}." for name in modules() if imported(name) is None)
+    return {name: what for name, what in stored().items() if not name.startswith(absent)}
+
+
+def stored() -> Api:
     """What `api.json` says."""
     loaded: Api = json.loads(PROMISED.read_text())
     return loaded
 
 
 if __name__ == "__main__":
-    lines = (f"{json.dumps(name)}: {json.dumps(entry)}" for name, entry in sorted(api().items()))
+    now = api()
+    known, here = stored(), promised()
+    absent = {name: what for name, what in known.items() if name not in here}
+    lines = (f"{json.dumps(name)}: {json.dumps(entry)}" for name, entry in sorted((absent | now).items()))
     PROMISED.write_text("{\n" + ",\n".join(lines) + "\n}\n")
