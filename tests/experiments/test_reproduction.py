@@ -127,18 +127,18 @@ def test_results_stay_current_if_their_data_is_missing(quick, tmp_path, monkeypa
 
 def test_a_run_resumes_from_its_checkpoint_and_its_clock(small_data, tmp_path):
     (spec,) = plan(tmp_path, "figure5b", scale=0.1).runs()
-    code = provenance.code("figure5b")
+    origin = provenance.origin("figure5b")
 
     def stop(samples, learned):
         if samples >= 500_000:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        reproduction.run_and_store(spec, tmp_path, code, stop)
+        reproduction.run_and_store(spec, tmp_path, origin, stop)
     (clock,) = tmp_path.glob("figure5b/seed-0.*/seconds.json")
     seconds = json.loads(clock.read_text())["layer"]
     progress = []
-    reproduction.run_and_store(spec, tmp_path, code, lambda samples, learned: progress.append(samples))
+    reproduction.run_and_store(spec, tmp_path, origin, lambda samples, learned: progress.append(samples))
     assert progress[0] >= 500_000  # not from the start
     result = stored(tmp_path, "figure5b")
     assert result["samples"] == 1_000_000
@@ -174,7 +174,7 @@ def test_a_full_disk_is_reported_without_a_traceback(quick, tmp_path, monkeypatc
     monkeypatch.setattr(results, "write", full)
     (spec,) = plan(tmp_path, "figure1").runs()
     reproduction.Board(tmp_path / "board", 1)
-    job = reproduction.Job(spec, tmp_path, tmp_path / "board", 0, provenance.code("figure1"), os.getpid())
+    job = reproduction.Job(spec, tmp_path, tmp_path / "board", 0, provenance.origin("figure1"), os.getpid())
     assert reproduction.execute(job).error == "[Errno 28] No space left on device"
 
 

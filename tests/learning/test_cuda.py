@@ -5,6 +5,7 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
+from functools import partial
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from gaussian_neurons import GaussianNeurons, Neurons, sweep
 from gaussian_neurons.base import extras
 from gaussian_neurons.learning import backends, cuda, native, reference
 from gaussian_neurons.learning.cuda import device, large, many, patches
+from gaussian_neurons.learning.cuda.ahead import BLOCKS, Ahead, in_blocks
 from gaussian_neurons.learning.cuda.gathering import Gathering
 from gaussian_neurons.learning.cuda.task import Task
 from gaussian_neurons.learning.rule import Rule
@@ -366,6 +368,45 @@ def test_a_thread_that_fails_passes_its_turn_on():
         with pytest.raises(ZeroDivisionError):
             threads.submit(inverse, 0).result()
         assert threads.submit(inverse, 4).result(timeout=60) == [0.25]
+
+
+def test_calls_in_turn_may_wait_for_calls_of_their_own():
+    with Gathering(lambda tasks: [2 * task for task in tasks], nullcontext, type) as gathering:
+
+        def twice(task):
+            (found,) = gathering.compute([task])
+            return sum(gathering.each([lambda: gathering.compute([found])[0]] * 3))
+
+        assert gathering.each([partial(twice, task) for task in range(20)]) == [12 * k for k in range(20)]
+
+
+def test_blocks_that_follow_are_learned_ahead_and_used_only_if_nothing_changed():
+    asked = []
+
+    def together(tasks):
+        tasks = [(it, np.asarray(it.samples)) for it in tasks]
+        return [native.learn(it.centers, it.widths, x, None, it.rule, it.seen) for it, x in tasks]
+
+    def compute(tasks):
+        asked.append([task.blocks for task in tasks])
+        return in_blocks(together, tasks)
+
+    stream = Patches(np.random.default_rng(0).integers(256, size=(20, 12, 12)).astype(np.uint8), 3, seed=1)
+    learner, first, rule = Ahead(compute), 0, Rule(0.1, 0.5)
+    layer = np.random.default_rng(1).random((4, 9), np.float32), np.full(4, 0.5, np.float32)
+    moved = {9: 0.25, 23: -0.5}  # after that many blocks
+    for block, count in enumerate([10] * 30 + [7] * 5):
+        task = Task(*layer, Undrawn(stream, first, count), None, rule, first, True)
+        (found,), (exact,) = learner.learned([task]), together([task])
+        assert [array.tobytes() for array in found] == [array.tobytes() for array in exact]
+        layer, first = (found[0] + np.float32(moved.get(block, 0.0)), found[1]), first + count
+    several = [Task(*layer, Undrawn(stream, first, 5), None, rule, first, True)] * 2
+    assert len(learner.learned(several)) == 2
+    expected = [1, BLOCKS]  # to block 9, after which neurons move
+    expected += [1, BLOCKS, BLOCKS]  # to block 23, likewise
+    expected += [1, BLOCKS]  # to the last block of 10 samples
+    expected += [1, BLOCKS]  # blocks of 7
+    assert asked == [[blocks] for blocks in expected] + [[1, 1]]
 
 
 # ---- the rule of "auto" -----------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """Figure 2d: with less inhibition more filters are learned than in 2b; with too little, they collapse."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,12 +28,15 @@ class Config(layer.LayerConfig):
 
 def run(config: Config, seed: int, lab: Lab) -> Result:
     """Learn with both inhibitions, and with the lower one also in the NumPy reference."""
-    found = layer.facts(layer.learn(config, seed, lab))
     lower = replace(config, inhibition=config.lower_inhibition)
-    collapsed = layer.facts(layer.learn(lower, seed, lab, "lower"))
     model = lower.neurons(seed).set_params(backend="reference")
     stream = lower.stream(lab.data, seed)
-    reference = layer.facts(lab.learn(model, stream, config.reference_samples, "reference"))
+    models = lab.each(
+        partial(layer.learn, config, seed, lab),
+        partial(layer.learn, lower, seed, lab, "lower"),
+        partial(lab.learn, model, stream, config.reference_samples, "reference"),
+    )
+    found, collapsed, reference = map(layer.facts, models)
     return {
         **found,
         "equal_near_zero": equal_near_zero(found),

@@ -15,13 +15,14 @@ from gaussian_neurons.experiments.dependencies import Dependencies, Reference, p
 from gaussian_neurons.learning import native
 
 
-def code(experiment: str, backend: str = backend_names.AUTO) -> dict[str, Any]:
-    """The version of this library, the commit of its checkout, and the fingerprint of an experiment."""
-    return {
+def origin(experiment: str, backend: str = backend_names.AUTO) -> dict[str, Any]:
+    """The code of an experiment, and the backend if it uses one. The first call takes seconds."""
+    code = {
         "version": version("gaussian-neurons"),
         "commit": commit(),
         "fingerprint": fingerprint(experiment, backend),
     }
+    return {"backend": backend if uses_backend(experiment) else None, "code": code}
 
 
 @lru_cache(maxsize=64)
@@ -50,6 +51,7 @@ def needed(experiment: str, dependencies: Dependencies | None = None) -> dict[Re
     return (dependencies or _dependencies()).of(roots)
 
 
+@lru_cache(maxsize=64)
 def uses_backend(experiment: str) -> bool:
     """Whether neurons learn in an experiment. Closed forms and k-means do not depend on the backend."""
     return Reference(GaussianNeurons.__module__, GaussianNeurons.__name__) in needed(experiment)

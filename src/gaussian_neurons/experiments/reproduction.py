@@ -5,8 +5,8 @@ import shutil
 import tempfile
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +69,7 @@ class Job:
     out: Path
     board: Path
     slot: int  # its row on the board
-    code: Result  # taken in the parent: source files may change while it runs
+    origin: Result  # taken in the parent: source files may change while it runs
     parent: int  # the process that started the worker
 
 
@@ -127,7 +127,7 @@ def reproduce(plan: Plan, listener: Listener, finish: Callable[[], None] = lambd
         left.sort(key=lambda run: -run.experiment.seconds)  # the longest first, to use all cores to the end
         path = Path(temporary) / "board"
         jobs = [
-            Job(run, plan.out, path, slot, provenance.code(run.name, run.backend), os.getpid())
+            Job(run, plan.out, path, slot, provenance.origin(run.name, run.backend), os.getpid())
             for slot, run in enumerate(left)
         ]
         failures = []
@@ -148,7 +148,7 @@ def reproduce(plan: Plan, listener: Listener, finish: Callable[[], None] = lambd
 
 def _executed(plan: Plan, jobs: Sequence[Job]) -> Iterator[Outcome]:
     """How jobs end. On a GPU, all layers learn at once, each in a thread of some process."""
-    on_gpu = [job for job in jobs if plan.backend == "cuda" and provenance.uses_backend(job.run.name)]
+    on_gpu = [job for job in jobs if job.origin["backend"] == "cuda"]
     if on_gpu:
         processes = _processes(plan.jobs, len(on_gpu))
         with cuda.served() as address, joblib.parallel_config(backend="loky"):
@@ -163,13 +163,8 @@ def _executed(plan: Plan, jobs: Sequence[Job]) -> Iterator[Outcome]:
 
 def _execute_at_once(jobs: Sequence[Job], address: Address) -> list[Outcome]:
     """Run jobs in threads, which learn on the GPU of the process at the address."""
-    with cuda.gathered(address) as gathering, ThreadPoolExecutor(len(jobs)) as threads:
-
-        def execute_in_turn(job: Job) -> Outcome:
-            with gathering.turn():
-                return execute(job)
-
-        return list(threads.map(execute_in_turn, jobs))
+    with cuda.gathered(address):
+        return cuda.each([partial(execute, job) for job in jobs])
 
 
 def _parallel(jobs: int | None, calls: Iterator[Any], count: int) -> Iterator[Any]:
@@ -192,7 +187,7 @@ def execute(job: Job) -> Outcome:
             os._exit(1)
 
     try:
-        seconds = run_and_store(job.run, job.out, job.code, on_progress)
+        seconds = run_and_store(job.run, job.out, job.origin, on_progress)
     except OSError as error:  # such as a full disk: the traceback does not help
         return Outcome(job, 0.0, str(error))
     except Exception as error:
@@ -201,19 +196,17 @@ def execute(job: Job) -> Outcome:
     return Outcome(job, seconds, None)
 
 
-def run_and_store(run: RunSpec, out: Path, code: Result, on_progress: Callable[[int, int], None]) -> float:
+def run_and_store(run: RunSpec, out: Path, origin: Result, on_progress: Callable[[int, int], None]) -> float:
     """Run an experiment and write its result file; returns the seconds of learning."""
     path = run.path(out)
-    checkpoints = path.with_suffix(f".{code['fingerprint'][:12]}")
+    checkpoints = path.with_suffix(f".{origin['code']['fingerprint'][:12]}")
     for old in path.parent.glob(f"{path.stem}.*/"):
         if old != checkpoints:  # written by other code
             shutil.rmtree(old, ignore_errors=True)
     images = run.images()
     lab = Lab(images, checkpoints, on_progress, backend_names.load(run.backend))
-    result = results.run_experiment(run.experiment, run.config, run.seed, images, lab)
-    result |= {"code": code, "samples_scale": run.scale}
-    result["backend"] = run.backend if provenance.uses_backend(run.name) else None
-    results.write(path, result)
+    result = results.run_experiment(run.experiment, run.config, run.seed, images, lab, origin)
+    results.write(path, {**result, "samples_scale": run.scale})
     shutil.rmtree(checkpoints, ignore_errors=True)
     return lab.seconds
 

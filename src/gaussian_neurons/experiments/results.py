@@ -76,9 +76,14 @@ class RunSpec:
 
 
 def run_experiment(
-    experiment: Experiment, config: Any, seed: int | None, images: ImageSet | None, lab: Lab | None = None
+    experiment: Experiment,
+    config: Any,
+    seed: int | None,
+    images: ImageSet | None,
+    lab: Lab | None = None,
+    origin: Result | None = None,
 ) -> Result:
-    """Run an experiment, and describe the result and its origin."""
+    """Run an experiment, and describe the result and its origin, `provenance.origin` if it is not given."""
     lab = lab or Lab(images)
     found = experiment.run(config, 0 if seed is None else seed, lab)
     return {
@@ -91,8 +96,7 @@ def run_experiment(
         "samples": lab.samples,
         "seconds": round(lab.seconds, 3),
         "samples_per_second": round(lab.samples / lab.seconds) if lab.seconds else None,
-        "backend": backend_names.AUTO if provenance.uses_backend(experiment.name) else None,
-        "code": provenance.code(experiment.name),
+        **(origin or provenance.origin(experiment.name)),
         "machine": provenance.machine(),
         **DEFAULTS,
         **found,

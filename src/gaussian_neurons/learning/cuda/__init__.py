@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from itertools import groupby
 from typing import Any
@@ -13,16 +13,18 @@ from numpy.typing import NDArray
 from gaussian_neurons.base.bad_rows import BadRow, bad_value_of, bad_width, finite_rows
 from gaussian_neurons.learning import native
 from gaussian_neurons.learning.cuda import large, many, serving
+from gaussian_neurons.learning.cuda.ahead import Ahead, in_blocks
 from gaussian_neurons.learning.cuda.device import available, cupy, memory_errors
 from gaussian_neurons.learning.cuda.gathering import Gathering
 from gaussian_neurons.learning.cuda.serving import Address, Remote
-from gaussian_neurons.learning.cuda.task import Task, stacked, valid_neurons
+from gaussian_neurons.learning.cuda.task import Layer, Task, stacked, valid_neurons
 from gaussian_neurons.learning.rule import Rule
 from gaussian_neurons.sampling.undrawn import Undrawn
 
 Array = NDArray[Any]
 
-_gathering: Gathering[Task, tuple[Array, Array]] | None = None
+_gathering: Gathering[Task, list[Layer]] | None = None
+_ahead: Ahead | None = None  # with `_gathering`
 
 SWITCH_INTERVAL = 2e-4  # seconds
 LEAST_WORK = 4_000_000  # K^2 D of a layer that "auto" learns on a GPU: see docs/gpu.md
@@ -35,8 +37,9 @@ def is_faster(centers: Array, widths: Array) -> bool:
 
 
 def require() -> None:
-    """Raise an error if there is no GPU, or no CuPy to use it with."""
-    cupy()
+    """Raise an error if there is no GPU, or no CuPy to use it with; another process may have both."""
+    if _gathering is None:
+        cupy()
 
 
 def learn(
@@ -84,26 +87,42 @@ def learn_each(
 def served() -> Iterator[Address]:
     """Let layers that other processes learn in this block learn at once, in this process."""
     stream = partial(cupy().cuda.Stream, non_blocking=True)
-    with _at_once(_together, stream) as gathering, serving.served(gathering.compute) as address:
+    with (
+        _at_once(partial(in_blocks, _together), stream) as gathering,
+        serving.served(gathering.compute) as address,
+    ):
         yield address
 
 
 @contextmanager
-def gathered(address: Address) -> Iterator[Gathering[Task, tuple[Array, Array]]]:
+def gathered(address: Address) -> Iterator[None]:
     """Let layers that other threads learn in this block learn at once, in the process of `served`."""
-    global _gathering
+    global _gathering, _ahead
     remote = Remote(address)
     with _at_once(remote.compute, remote.connected) as _gathering:
+        _ahead = Ahead(_gathering.compute)
         try:
-            yield _gathering
+            yield
         finally:
-            _gathering = None
+            _gathering = _ahead = None
+
+
+def each(calls: Sequence[Callable[[], Any]]) -> list[Any]:
+    """What each call gives. In a block of `gathered`, the layers that they learn are learned at once."""
+    gathering = _gathering
+    return [call() for call in calls] if gathering is None else gathering.each(calls)
+
+
+def without_turn() -> AbstractContextManager[None]:
+    """For what takes long without a GPU: in a block of `gathered`, others go on meanwhile."""
+    gathering = _gathering
+    return nullcontext() if gathering is None else gathering.without_turn()
 
 
 @contextmanager
 def _at_once(
-    together: Callable[[Sequence[Task]], list[tuple[Array, Array]]], setting: Callable[[], Any]
-) -> Iterator[Gathering[Task, tuple[Array, Array]]]:
+    together: Callable[[Sequence[Task]], list[list[Layer]]], setting: Callable[[], Any]
+) -> Iterator[Gathering[Task, list[Layer]]]:
     interval = sys.getswitchinterval()
     sys.setswitchinterval(SWITCH_INTERVAL)  # or each batch waits for all threads that compute
     try:
@@ -113,15 +132,15 @@ def _at_once(
         sys.setswitchinterval(interval)
 
 
-def _learned(tasks: Sequence[Task]) -> list[tuple[Array, Array]]:
+def _learned(tasks: Sequence[Task]) -> list[Layer]:
     """The layers after their tasks."""
-    gathering = _gathering
-    return _together(tasks) if gathering is None else gathering.compute(tasks)
+    ahead = _ahead
+    return _together(tasks) if ahead is None else ahead.learned(tasks)
 
 
-def _together(tasks: Sequence[Task]) -> list[tuple[Array, Array]]:
+def _together(tasks: Sequence[Task]) -> list[Layer]:
     """The same in one call for all layers that need the same kernel."""
-    found: list[tuple[Array, Array]] = [(task.centers, task.widths) for task in tasks]
+    found: list[Layer] = [(task.centers, task.widths) for task in tasks]
     order = sorted(range(len(tasks)), key=lambda number: tasks[number].kind)
     with memory_errors():
         for _, group in groupby(order, key=lambda number: tasks[number].kind):

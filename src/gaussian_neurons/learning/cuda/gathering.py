@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import compress
 from typing import Any, Generic, TypeVar
@@ -60,20 +60,21 @@ class Gathering(Generic[Task, Found]):
     def compute(self, tasks: Sequence[Task]) -> list[Found]:
         """What `together` gives for these tasks, in one call with those of other threads."""
         result: Future[list[Found]] = Future()
-        takes_turns = threading.get_ident() in self._turns
         with self._changed:
             self._waiting.append((tasks, result))
-            self._busy -= takes_turns
             self._changed.notify()
-        if not takes_turns:
+        with self.without_turn():
             return result.result()
-        self._turn.release()
-        try:
-            return result.result()
-        finally:
-            with self._changed:
-                self._busy += 1
-            self._turn.acquire()
+
+    def each(self, calls: Sequence[Callable[[], Any]]) -> list[Any]:
+        """What each call gives, in a thread of its own, which takes turns."""
+
+        def in_turn(call: Callable[[], Any]) -> Any:
+            with self.turn():
+                return call()
+
+        with self.without_turn(), ThreadPoolExecutor(len(calls)) as threads:
+            return list(threads.map(in_turn, calls))
 
     @contextmanager
     def turn(self) -> Iterator[None]:
@@ -93,6 +94,23 @@ class Gathering(Generic[Task, Found]):
                 self._turns.remove(thread)
                 self._busy -= 1
                 self._changed.notify()
+
+    @contextmanager
+    def without_turn(self) -> Iterator[None]:
+        """Let others have the turn while this thread waits or does something long, if it takes turns."""
+        if threading.get_ident() not in self._turns:
+            yield
+            return
+        with self._changed:
+            self._busy -= 1
+            self._changed.notify()
+        self._turn.release()
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._busy += 1
+            self._turn.acquire()
 
     def _work(self) -> None:
         with self._setting():

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from gaussian_neurons.learning.cuda import device
 from gaussian_neurons.learning.cuda.patches import on_gpu
-from gaussian_neurons.learning.cuda.task import Task
+from gaussian_neurons.learning.cuda.task import Layer, Task
 
 Array = NDArray[Any]
 
@@ -18,7 +18,7 @@ FLOAT, DOUBLE, FLOAT64, TF32, DEFAULT = 0, 1, 70, 77, -1  # names of cuBLAS
 ROWS_AT_ONCE = 4096  # on the GPU
 
 
-def learn(tasks: Sequence[Task]) -> list[tuple[Array, Array]]:
+def learn(tasks: Sequence[Task]) -> list[Layer]:
     """The layers after their tasks, one after another."""
     return [_learn(task) for task in tasks]
 
@@ -84,8 +84,7 @@ class _Layer:
 
     def now(self) -> tuple[Array, Array]:
         """Centers and widths."""
-        cupy = device.cupy()
-        return cupy.asnumpy(self.centers), cupy.asnumpy(self.widths)
+        return device.received(self.centers), device.received(self.widths)
 
 
 def _product(out: Any, a: Any, b: Any, inner: int, transposed: bool = False) -> Callable[[], Any]:

@@ -137,7 +137,7 @@ extern "C" __global__ void __launch_bounds__(THREADS* LAYERS)
             const bool repels = --until_repulsion == 0;
             if (repels) {
                 until_repulsion = every;
-#pragma unroll 1
+#pragma unroll UNROLLED
                 for (int step = 0; step < (K + S - 1) / S; ++step) {
                     const int j = step * S + first, row_of = K % S == 0 || j < K ? j : K - 1;
                     const Real distance = measured(layer.centers + row_of * VECTORS, mu, difference);

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from gaussian_neurons.learning.cuda import device
 from gaussian_neurons.learning.cuda.patches import on_gpu
-from gaussian_neurons.learning.cuda.task import Task, stacked
+from gaussian_neurons.learning.cuda.task import Layer, Task, stacked
 
 Array = NDArray[Any]
 
@@ -23,17 +23,17 @@ def suits(task: Task) -> bool:
     return task.learns_widths or (neurons <= MOST_NEURONS and dimensions <= MOST_DIMENSIONS)
 
 
-def learn(tasks: Sequence[Task]) -> list[tuple[Array, Array]]:
+def learn(tasks: Sequence[Task]) -> list[Layer]:
     """The layers of tasks of one kind after them; in turns, if the GPU's memory does not hold all layers."""
     most = max(1, device.room() // (4 * tasks[0].centers.nbytes))
-    found: list[tuple[Array, Array]] = []
+    found: list[Layer] = []
     for begin in range(0, len(tasks), most):
         found += _learn(tasks[begin : begin + most])
     return found
 
 
-def _learn(tasks: Sequence[Task]) -> list[tuple[Array, Array]]:
-    cupy, first = device.cupy(), tasks[0]
+def _learn(tasks: Sequence[Task]) -> list[Layer]:
+    first = tasks[0]
     dtype = first.centers.dtype
     kernel, threads, at_once, memory = _kernel(first.kind)
     centers, widths = map(device.sent, stacked([(task.centers, task.widths) for task in tasks]))
@@ -59,7 +59,7 @@ def _learn(tasks: Sequence[Task]) -> list[tuple[Array, Array]]:
         columns = device.sent(np.array(of_layers, np.uint64).T.copy())
         arrays = (centers, widths, *columns, rules, np.int32(len(tasks)))
         kernel((-(-len(tasks) // at_once),), (threads,), arrays, shared_mem=memory)
-    return list(zip(cupy.asnumpy(centers), cupy.asnumpy(widths), strict=True))
+    return list(zip(device.received(centers), device.received(widths), strict=True))
 
 
 @cache
@@ -76,6 +76,7 @@ def _kernel(kind: tuple[int, int, str, bool, bool]) -> tuple[Any, int, int, int]
         D=dimensions,
         EQUAL=int(equal),
         LEARNS_WIDTHS=int(learns_widths),
+        UNROLLED=max(1, min(8, 200 // dimensions)),
     )
     found = cupy.empty(3, np.int32)
     module.get_function("sizes")((1,), (1,), (found,))

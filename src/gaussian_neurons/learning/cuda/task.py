@@ -12,6 +12,7 @@ from gaussian_neurons.learning.rule import Rule
 from gaussian_neurons.sampling.undrawn import Undrawn
 
 Array = NDArray[Any]
+Layer = tuple[Array, Array]  # centers and widths
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +26,7 @@ class Task:
     rule: Rule
     seen: int
     equal: bool  # the widths before it
+    blocks: int = 1  # how many blocks of the stream of as many samples, from this one on
 
     @property
     def learns_widths(self) -> bool:
@@ -42,20 +44,42 @@ class Task:
         own = None if self.sample_widths is None else self.sample_widths[begin:end]
         return replace(self, samples=self.samples[begin:end], sample_widths=own)
 
-    def after(self, layer: tuple[Array, Array], rows: int) -> "Task":
+    def after(self, layer: Layer, rows: int) -> "Task":
         """What is left of the task when the layer has learned from so many rows."""
         left = self.part(rows, len(self.samples))
         return replace(left, centers=layer[0], widths=layer[1], seen=self.seen + rows)
 
+    def following(self, layer: Layer) -> "Task | None":
+        """The next block of the same length for the layer after this task; None if no stream has it."""
+        rows, count = self.samples, len(self.samples)
+        if not isinstance(rows, Undrawn):
+            return None
+        samples = Undrawn(rows.stream, rows.first + count, count)
+        return replace(self, centers=layer[0], widths=layer[1], samples=samples, seen=self.seen + count)
 
-def valid_neurons(layers: Sequence[tuple[Array, Array]]) -> NDArray[np.bool_]:
+    def is_like(self, other: "Task") -> bool:
+        """Whether both give the same layer."""
+        ours, theirs = self.samples, other.samples
+        return (
+            isinstance(ours, Undrawn)
+            and isinstance(theirs, Undrawn)
+            and (ours.stream, ours.first, ours.count) == (theirs.stream, theirs.first, theirs.count)
+            and self.sample_widths is None
+            and other.sample_widths is None
+            and (self.rule, self.seen, self.equal) == (other.rule, other.seen, other.equal)
+            and np.array_equal(self.centers, other.centers)
+            and np.array_equal(self.widths, other.widths)
+        )
+
+
+def valid_neurons(layers: Sequence[Layer]) -> NDArray[np.bool_]:
     """Which neurons of layers of one size are finite, with positive widths, (layers, K)."""
     centers, widths = stacked(layers)
     valid: NDArray[np.bool_] = np.isfinite(centers).all(axis=2) & np.isfinite(widths) & (widths > 0)
     return valid
 
 
-def stacked(layers: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:
+def stacked(layers: Sequence[Layer]) -> tuple[Array, Array]:
     """Centers (layers, K, D) and widths (layers, K) of layers of one size."""
     neurons, dimensions = layers[0][0].shape
     centers, widths = (np.concatenate(arrays) for arrays in zip(*layers, strict=True))
