@@ -15,6 +15,7 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip insta
 from gaussian_neurons import GaussianNeurons  # noqa: E402
 from gaussian_neurons.datasets.synthetic import Mixture  # noqa: E402
 from gaussian_neurons.learning import responses  # noqa: E402
+from gaussian_neurons.learning.cuda import device  # noqa: E402
 from gaussian_neurons.stack import STEPS, Layer, Stack, normalization  # noqa: E402
 from gaussian_neurons.torch import (  # noqa: E402
     GaussianConv2d,
@@ -271,6 +272,31 @@ def test_rows_on_a_gpu_teach_what_rows_of_the_host_teach(backend):
     other = layer_of(torch.float32, **parameters)
     other.load_state_dict({name: it.cuda() for name, it in layer.state_dict().items()})
     assert digest(other.learn(rows.cuda()).model) == digest(model.partial_fit(rows.numpy()))
+
+
+@pytest.mark.gpu
+def test_rows_on_a_gpu_are_not_copied_to_learn_from_them(monkeypatch):
+    rows, copied, received = torch.from_numpy(ROWS).float().repeat(9, 1), [], device.received
+
+    def counted(array):
+        copied.append(len(array))
+        return received(array)
+
+    monkeypatch.setattr(device, "received", counted)
+    layer = layer_of(torch.float32, **GIVEN, backend="cuda").to("cuda")
+    for part in (rows[:7], rows[7:].double(), rows[:5000:2]):
+        layer.learn(part.cuda())
+    assert max(copied) == 1000
+    monkeypatch.undo()
+    model = GaussianNeurons(8, **GIVEN, backend="cuda")
+    for part in (rows, rows[:5000:2]):
+        model.partial_fit(part.numpy())
+    assert digest(layer.model) == digest(model)
+    bad = rows[:50].clone()
+    bad[17, 1] = torch.nan
+    with pytest.raises(ValueError, match="got NaN at row 17, column 1"):
+        layer.learn(bad.cuda())
+    assert digest(layer.model) == digest(model)
 
 
 # ---- files, copies, changes -------------------------------------------------------------------------

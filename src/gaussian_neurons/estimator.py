@@ -316,10 +316,13 @@ class GaussianNeurons(
                 state = self._new_state(x, names)
             else:
                 x = self._more_rows(X, state)
-            given = self._settings(state.recent.n_features)
-            widths = self._sample_widths(sample_width, state, x)
-            self._commit(before, learner.advance(state, x, widths, given))
+            self._learn_rows(before, state, x, sample_width)
         return self
+
+    def _learn_rows(self, before: State | None, state: State, x: Array, sample_width: Any) -> None:
+        given = self._settings(state.recent.n_features)
+        widths = self._sample_widths(sample_width, state, x)
+        self._commit(before, learner.advance(state, x, widths, given))
 
     def learn(
         self,

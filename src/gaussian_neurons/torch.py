@@ -13,6 +13,7 @@ from threadpoolctl import threadpool_limits
 from gaussian_neurons.base.checks import one_of, whole_number
 from gaussian_neurons.estimator import GaussianNeurons
 from gaussian_neurons.learning import backends
+from gaussian_neurons.learning.cuda.rows import RowsOnGPU
 from gaussian_neurons.model import archive, model_file
 from gaussian_neurons.sampling import native
 from gaussian_neurons.sampling.reference import PLACE
@@ -165,11 +166,24 @@ class _Neurons(nn.Module):
             rows = rows.float()
         widths = None if sample_width is None else sample_width.numpy(force=True)
         before = self._model._state
+        on_gpu = self._rows_on_gpu(rows)
         try:
-            self._model.partial_fit(rows.numpy(force=True), sample_width=widths)
+            if on_gpu is None:
+                self._model.partial_fit(rows.numpy(force=True), sample_width=widths)
+            else:
+                self._model._learn_rows(before, self._model._fitted_state, on_gpu, widths)
         finally:
             if self._model._state is not before:  # an interrupt leaves whole samples
                 self._show()
+
+    def _rows_on_gpu(self, rows: Tensor) -> Any:
+        """The rows for a GPU that learns from them where they are; None if they are to be read here."""
+        network, settings = self._model._fitted_state.network, self._model._settings(self.in_features)
+        if not rows.is_cuda or network is None or network.shared or network.scaling is not None:
+            return None
+        if not backends.uses_gpu(settings.backend, network.neurons, settings.width_learning_rate > 0):
+            return None
+        return RowsOnGPU.shared(rows.detach())
 
     def _responses(self, rows: Tensor) -> Tensor:
         """What the neurons give for rows (..., D)."""

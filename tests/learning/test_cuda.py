@@ -16,6 +16,7 @@ from gaussian_neurons.learning import backends, cuda, native, reference
 from gaussian_neurons.learning.cuda import device, large, many, patches
 from gaussian_neurons.learning.cuda.ahead import BLOCKS, Ahead, in_blocks
 from gaussian_neurons.learning.cuda.gathering import Gathering
+from gaussian_neurons.learning.cuda.rows import RowsOnGPU
 from gaussian_neurons.learning.cuda.task import Task
 from gaussian_neurons.learning.rule import Rule
 from gaussian_neurons.sampling import Patches
@@ -210,6 +211,62 @@ def test_layers_that_threads_learn_are_gathered(monkeypatch):
     assert max(calls) > 1
     monkeypatch.undo()
     assert all(same(model, learned(seed)) for seed, model in enumerate(together))
+
+
+@pytest.fixture
+def numpy_for_cupy(monkeypatch):
+    """NumPy in place of CuPy, and the compiled core in place of a GPU; counts the rows that are copied."""
+    copied = []
+
+    def learn(tasks):
+        arrays = [rows.array if isinstance(rows := it.samples, RowsOnGPU) else rows for it in tasks]
+        own = [it.sample_widths for it in tasks]
+        return [
+            native.learn(it.centers, it.widths, x, widths, it.rule, it.seen)
+            for it, x, widths in zip(tasks, arrays, own, strict=True)
+        ]
+
+    def received(array):
+        copied.append(len(array))
+        return np.array(array)
+
+    monkeypatch.setattr(cuda, "_together", learn)
+    monkeypatch.setattr(device, "cupy", lambda: np)
+    monkeypatch.setattr(cuda, "require", lambda: None)
+    monkeypatch.setattr(device, "received", received)
+    monkeypatch.setattr(device, "memory_errors", nullcontext)
+    return copied
+
+
+@pytest.mark.parametrize("learns_widths", [False, True])
+def test_rows_on_a_gpu_are_learned_where_they_are(numpy_for_cupy, learns_widths):
+    random = np.random.default_rng(0)
+    x, own = random.random((30_000, 3)).astype(np.float32), None
+    parameters = {"width": 0.1, "domain": (0, 1), "backend": "cuda", "random_state": 0}
+    if learns_widths:
+        own, parameters["width_learning_rate"] = random.uniform(0.0, 0.2, len(x)), 0.05
+        parameters["learning_rate"] = 0.01
+
+    def model():
+        return GaussianNeurons(8, **parameters).place_neurons(3, np.float32)
+
+    def learn(model, rows, own=own):
+        model._learn_rows(model._state, model._state, RowsOnGPU(rows), own)
+
+    there = model()
+    learn(there, x)
+    assert same(there, model().partial_fit(x, sample_width=own))
+    assert set(numpy_for_cupy) == {1000}  # the last ones before each review
+    bad = x[:50].copy()
+    bad[[17, 20], 1] = np.nan, np.inf
+    before = there.centers_.copy()
+    with pytest.raises(ValueError, match="got NaN at row 17, column 1"):
+        learn(there, bad, None if own is None else own[:50])
+    np.testing.assert_array_equal(there.centers_, before)
+    if learns_widths:
+        own[12] = np.inf
+        with pytest.raises(ValueError, match=r"sample_width must be finite .*, got inf at row 12"):
+            learn(there, bad, own[:50])
 
 
 # ---- errors -----------------------------------------------------------------------------------------------

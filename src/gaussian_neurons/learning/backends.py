@@ -14,7 +14,7 @@ from gaussian_neurons.base.memory_maps import row_blocks
 from gaussian_neurons.learning import cuda, native, reference, reference_shares
 from gaussian_neurons.learning.neurons import Neurons
 from gaussian_neurons.learning.rule import Rule, Shares
-from gaussian_neurons.sampling.undrawn import Undrawn
+from gaussian_neurons.sampling.undrawn import Elsewhere
 
 Array = NDArray[Any]
 Learn = Callable[[Array, Array, Array, Array | None, Rule, int], tuple[Array, Array]]  # see reference.learn
@@ -25,12 +25,13 @@ WORK_AT_ONCE = 5e8  # products in a block of samples: about 10 ms of the compile
 LEAST_ROWS = 16  # samples in a block of large layers: lists of neighbours need some samples to pay
 ROWS_AT_ONCE = 256  # samples in a block of a Python function
 LAYERS_OF_GPU = 1000  # small layers that a GPU learns in the time of one
-WORK_OF_GPU, MOST_ROWS_OF_GPU = 1e9, 1 << 16  # products of a layer, and samples, in a block: less than 0.2 s
+# Products of a layer, and samples, in a block of a GPU: about 0.2 s, and more than it takes to copy the layer.
+WORK_OF_GPU, LEAST_ROWS_OF_GPU, MOST_ROWS_OF_GPU = 1e10, 500, 1 << 16
 
 
 def learn_many(
     layers: Sequence[Neurons],
-    samples: Array | Undrawn,
+    samples: Array | Elsewhere,
     rules: Sequence[Rule | Shares],
     sample_widths: Array | None = None,
     backend: str | Learn = "auto",
@@ -88,8 +89,8 @@ def learn_many(
         yield now
 
 
-def _blocks(samples: Array | Undrawn, most: int, on_gpu: bool) -> Iterator[tuple[int, Any]]:
-    if on_gpu and isinstance(samples, Undrawn):
+def _blocks(samples: Array | Elsewhere, most: int, on_gpu: bool) -> Iterator[tuple[int, Any]]:
+    if on_gpu and isinstance(samples, Elsewhere):
         return samples.blocks(most)
     return row_blocks(np.asarray(samples), most)
 
@@ -162,6 +163,11 @@ def require(backend: Any) -> None:
         cuda.require()
 
 
+def uses_gpu(backend: str | Learn, layer: Neurons, learns_widths: bool) -> bool:
+    """Whether a layer with given widths, or that learns widths by samples that have them, learns on a GPU."""
+    return resolved(_chosen(backend, (layer,), learns_widths))[0] is cuda.learn
+
+
 def is_function_name(backend: Any) -> bool:
     """Whether a backend is what `name_of` gives for a function: it can answer, but not learn."""
     return isinstance(backend, str) and ":" in backend
@@ -192,7 +198,7 @@ def _rows_of_native(layers: Layers) -> int:
 def _rows_of_cuda(layers: Layers) -> int:
     neurons, dimensions = layers[0].centers.shape
     work = max(1.0, len(layers) / LAYERS_OF_GPU) * neurons**2 * dimensions
-    return int(min(MOST_ROWS_OF_GPU, max(LEAST_ROWS, WORK_OF_GPU / work)))
+    return int(min(MOST_ROWS_OF_GPU, max(LEAST_ROWS_OF_GPU, WORK_OF_GPU / work)))
 
 
 def _checked(

@@ -1,8 +1,9 @@
-"""Rows of a stream that are drawn where they are needed, such as on a GPU."""
+"""Rows that are not in the memory of the host: those of a stream can be drawn on a GPU."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +14,37 @@ from gaussian_neurons.sampling.stream import Chunk, Stream
 Array = NDArray[Any]
 
 
+class Elsewhere(ABC):
+    """Rows (n, D) in place of an array: NumPy copies or draws those that it reads."""
+
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, int]:
+        """(n, D)."""
+
+    @property
+    @abstractmethod
+    def dtype(self) -> np.dtype[Any]:
+        """Their precision."""
+
+    @abstractmethod
+    def __getitem__(self, rows: slice) -> Self: ...
+
+    @abstractmethod
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array: ...
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def blocks(self, most: int) -> Iterator[tuple[int, Self]]:
+        """Blocks of at most `most` rows: (index of the first row, rows)."""
+        for begin in range(0, len(self), most):
+            yield begin, self[begin : begin + most]
+
+
 @dataclass(frozen=True, eq=False)
-class Undrawn:
-    """Samples [first, first + count) of a stream in place of an array: NumPy draws what it reads.
+class Undrawn(Elsewhere):
+    """Samples [first, first + count) of a stream.
 
     Examples
     --------
@@ -39,20 +68,12 @@ class Undrawn:
         """That of the stream."""
         return self.stream.dtype
 
-    def __len__(self) -> int:
-        return self.count
-
     def __getitem__(self, rows: slice) -> "Undrawn":
         begin, end, _ = rows.indices(self.count)
         return Undrawn(self.stream, self.first + begin, max(end - begin, 0))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         return np.asarray(self.stream.draw(self.first, self.count).x, dtype)
-
-    def blocks(self, most: int) -> Iterator[tuple[int, "Undrawn"]]:
-        """Blocks of at most `most` rows: (index of the first row, rows)."""
-        for begin in range(0, self.count, most):
-            yield begin, self[begin : begin + most]
 
 
 def undrawn_chunks(

@@ -16,10 +16,11 @@ from gaussian_neurons.learning.cuda import large, many, serving
 from gaussian_neurons.learning.cuda.ahead import Ahead, in_blocks
 from gaussian_neurons.learning.cuda.device import available, cupy, memory_errors
 from gaussian_neurons.learning.cuda.gathering import Gathering
+from gaussian_neurons.learning.cuda.rows import RowsOnGPU
 from gaussian_neurons.learning.cuda.serving import Address, Remote
-from gaussian_neurons.learning.cuda.task import Layer, Task, stacked, valid_neurons
+from gaussian_neurons.learning.cuda.task import Layer, Task, valid_neurons
 from gaussian_neurons.learning.rule import Rule
-from gaussian_neurons.sampling.undrawn import Undrawn
+from gaussian_neurons.sampling.undrawn import Elsewhere, Undrawn
 
 Array = NDArray[Any]
 
@@ -68,7 +69,7 @@ def learn_each(
         )
     good, bad = _good_rows(samples, sample_widths, layers[0][0].dtype)
     own = None if sample_widths is None else sample_widths[: len(good)]
-    widths = stacked(layers)[1]
+    widths = np.concatenate([it for _, it in layers]).reshape(len(layers), -1)
     equal = (widths == widths[:, :1]).all(axis=1).tolist()
     tasks = [
         Task(*layer, good, own, rule, first, alike)
@@ -153,20 +154,30 @@ def _together(tasks: Sequence[Task]) -> list[Layer]:
 
 
 def _good_rows(
-    samples: Array | Undrawn, sample_widths: Array | None, dtype: Any
-) -> tuple[Array | Undrawn, BadRow | None]:
+    samples: Array | Elsewhere, sample_widths: Array | None, dtype: Any
+) -> tuple[Array | Elsewhere, BadRow | None]:
     """The rows before the first one that cannot be learned from, contiguous; and the error of that one."""
-    if isinstance(samples, Undrawn):
-        return (samples if samples.dtype == dtype else np.asarray(samples, dtype)), None
-    with np.errstate(over="ignore"):
-        rows = np.ascontiguousarray(samples, dtype)
-    good = finite_rows(rows, dtype, sample_widths)
-    if good.all():
-        return rows, None
-    row = int(np.argmin(good))
-    if sample_widths is not None and finite_rows(rows[row : row + 1], dtype).all():
-        return rows[:row], bad_width(row, sample_widths[row].tolist())
-    return rows[:row], bad_value_of(samples, row, dtype)
+    if isinstance(samples, Undrawn) and samples.dtype == dtype:
+        return samples, None
+    rows: Array | RowsOnGPU
+    if isinstance(samples, RowsOnGPU):
+        rows = samples.contiguous(dtype)
+        good = rows.before_bad()
+    else:
+        with np.errstate(over="ignore"):
+            rows = np.ascontiguousarray(samples, dtype)
+        good = _before_bad(finite_rows(rows, dtype))
+    if sample_widths is not None:
+        valid = _before_bad(finite_rows(np.empty((good, 0)), dtype, sample_widths[:good]))
+        if valid < good:
+            return rows[:valid], bad_width(valid, sample_widths[valid].tolist())
+    if good < len(rows):
+        return rows[:good], bad_value_of(np.asarray(samples[good : good + 1]), 0, dtype).later(good)
+    return rows, None
+
+
+def _before_bad(good: NDArray[np.bool_]) -> int:
+    return len(good) if good.all() else int(np.argmin(good))
 
 
 def _divergence(task: Task) -> FloatingPointError:

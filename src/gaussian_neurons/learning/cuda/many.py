@@ -38,25 +38,21 @@ def _learn(tasks: Sequence[Task]) -> list[Layer]:
     kernel, threads, at_once, memory = _kernel(first.kind)
     centers, widths = map(device.sent, stacked([(task.centers, task.widths) for task in tasks]))
     rules = device.sent(np.array([task.rule for task in tasks], np.float64))
+    seen = np.array([task.seen for task in tasks], np.uint64)
     streams = {id(task.samples): task for task in tasks}  # each is copied to the GPU once
+    numbers = dict(zip(streams, range(len(streams)), strict=True))
+    of_layers = [numbers[id(task.samples)] for task in tasks]
     of_row = len(streams) * (first.centers.shape[1] + 1) * dtype.itemsize
     rows = max(1, device.room() // of_row)
     for begin in range(0, max(len(task.samples) for task in tasks), rows):
-        parts = {key: task.part(begin, begin + rows) for key, task in streams.items()}
-        samples = dict(zip(parts, on_gpu([part.samples for part in parts.values()]), strict=True))
-        own = {
-            key: device.sent(np.asarray(part.sample_widths, dtype))
-            for key, part in parts.items()
-            if first.learns_widths
-        }
-        places = {key: array.data.ptr for key, array in samples.items()}
-        places_of_widths = {key: array.data.ptr for key, array in own.items()}
-        of_layers = [
-            (places[key], places_of_widths.get(key, 0), task.seen + begin, len(samples[key]))
-            for task in tasks
-            for key in [id(task.samples)]
-        ]
-        columns = device.sent(np.array(of_layers, np.uint64).T.copy())
+        parts = [task.part(begin, begin + rows) for task in streams.values()]
+        samples = on_gpu([part.samples for part in parts])
+        own = samples  # not read
+        if first.learns_widths:
+            own = [device.sent(np.asarray(part.sample_widths, dtype)) for part in parts]
+        of_streams = [(x.data.ptr, widths.data.ptr, len(x)) for x, widths in zip(samples, own, strict=True)]
+        places, places_of_widths, counts = np.array(of_streams, np.uint64)[of_layers].T
+        columns = device.sent(np.array([places, places_of_widths, seen + np.uint64(begin), counts]))
         arrays = (centers, widths, *columns, rules, np.int32(len(tasks)))
         kernel((-(-len(tasks) // at_once),), (threads,), arrays, shared_mem=memory)
     return list(zip(device.received(centers), device.received(widths), strict=True))

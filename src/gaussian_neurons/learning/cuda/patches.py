@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gaussian_neurons.learning.cuda import device
+from gaussian_neurons.learning.cuda.rows import RowsOnGPU
 from gaussian_neurons.learning.cuda.task import place
-from gaussian_neurons.sampling.undrawn import Undrawn
+from gaussian_neurons.sampling.undrawn import Elsewhere, Undrawn
 
 Array = NDArray[Any]
 
@@ -21,9 +22,9 @@ _copies: list[tuple[Array, Any]] = []  # arrays, and what they are there
 _copying = threading.Lock()
 
 
-def on_gpu(several: Sequence[Array | Undrawn]) -> list[Any]:
+def on_gpu(several: Sequence[Array | Elsewhere]) -> list[Any]:
     """Each of several arrays of rows (n, D) as an array on the GPU."""
-    found = [None if isinstance(rows, Undrawn) else device.sent(rows) for rows in several]
+    found = [_now_on_gpu(rows) for rows in several]
     alike: dict[Any, list[int]] = {}
     for number, rows in enumerate(several):
         if isinstance(rows, Undrawn):
@@ -34,6 +35,12 @@ def on_gpu(several: Sequence[Array | Undrawn]) -> list[Any]:
         for number, array in zip(numbers, drawn, strict=True):
             found[number] = array
     return found
+
+
+def _now_on_gpu(rows: Array | Elsewhere) -> Any:
+    if isinstance(rows, Elsewhere):
+        return rows.array if isinstance(rows, RowsOnGPU) else None
+    return device.sent(rows)
 
 
 def _drawn(several: Sequence[Undrawn]) -> list[Any]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gaussian_neurons.learning.rule import Rule
-from gaussian_neurons.sampling.undrawn import Undrawn
+from gaussian_neurons.sampling.undrawn import Elsewhere, Undrawn
 
 Array = NDArray[Any]
 Layer = tuple[Array, Array]  # centers and widths
@@ -21,7 +21,7 @@ class Task:
 
     centers: Array  # (K, D)
     widths: Array  # (K,)
-    samples: Array | Undrawn  # (n, D) contiguous, of the precision of the centers
+    samples: Array | Elsewhere  # (n, D) contiguous, of the precision of the centers
     sample_widths: Array | None  # (n,)
     rule: Rule
     seen: int
