@@ -74,7 +74,9 @@ html_css_files = ["site.css"]
 html_title = "Gaussian Neurons"
 html_show_sourcelink = False
 html_copy_source = False
+html_domain_indices = False
 html_sidebars = {"index": []}
+html_context = {"default_mode": "auto"}  # light or dark as the reader's system
 html_theme_options = {
     "logo": {"text": "Gaussian Neurons"},
     "header_links_before_dropdown": 8,

@@ -15,9 +15,9 @@ Array = NDArray[np.float64]
 class Layout(NamedTuple):
     """One side of the width equation: number of dimensions, width and inhibition."""
 
-    dimensions: int  # D
-    width: float  # sigma
-    inhibition: float  # lambda
+    dimensions: int  #: D
+    width: float  #: sigma
+    inhibition: float  #: lambda
 
 
 SUBFIGURE_2D = Layout(dimensions=25, width=1.0, inhibition=1 / 9)
