@@ -1,6 +1,7 @@
 """How Sphinx builds the site from the pages in this folder: make docs."""
 
 import importlib
+import inspect
 import re
 from importlib.metadata import version as version_of
 from importlib.util import find_spec
@@ -156,8 +157,18 @@ def require_every_public_name(app, env):
             logging.getLogger(__name__).warning("%s is not in the API reference", max(names, key=len))
 
 
+def own_signature(app, what, name, obj, options, signature, returns):
+    """Show what a class of PyTorch layers takes also where PyTorch is not installed."""
+    if what == "class" and signature == "(*args, **kwargs)":
+        _, *others = inspect.signature(obj.__init__).parameters.values()
+        bare = [it.replace(annotation=it.empty) for it in others]
+        return str(inspect.Signature(bare)), returns
+    return None
+
+
 def setup(app):
     """Register what is defined above."""
     app.connect("env-check-consistency", require_every_public_name)
     app.connect("autodoc-skip-member", without_requests)
+    app.connect("autodoc-process-signature", own_signature)
     app.connect("autodoc-process-docstring", plain, priority=400)  # before the sections are parsed
