@@ -6,9 +6,11 @@ export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell nproc 2>/dev/null || echo 2)
 export PYTHONDONTWRITEBYTECODE :=
 # Libraries that the benchmarks measure the processor's peak with; not part of an installed package.
 WITH_PEAK := --config-settings=cmake.define.GAUSSIAN_NEURONS_PEAK=ON
+# The tests that run the compiled core in the most ways.
+NATIVE_TESTS := tests/learning tests/sampling tests/model tests/clustering
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard native/*)
 
-.PHONY: demo live test test-lowest coverage fuzz lint format bench bench-quality bench-peers bench-live bench-repulsion bench-scale bench-gpu pictures wheel release-check help clean
+.PHONY: demo live test test-lowest test-sanitized coverage fuzz lint format bench bench-quality bench-peers bench-live bench-repulsion bench-scale bench-gpu pictures wheel release-check help clean
 
 demo: .venv/ready-demo  ## learn the strokes of handwritten digits; leaves out/demo.png
 	@$(BIN)/gaussian-neurons demo
@@ -22,9 +24,19 @@ test: .venv/ready-dev  ## all tests
 test-lowest: .venv-lowest/ready  ## all tests with the lowest version of each dependency that is allowed
 	@.venv-lowest/bin/python -m pytest -n 1 -W default::DeprecationWarning
 
-coverage: .venv/ready-dev  ## all tests, and the branches of Python that they take; OPTIONS=tests/learning
-	@$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist worksteal --cov --cov-report=term:skip-covered \
-		--cov-report=html:out/coverage $(OPTIONS)
+test-sanitized: .venv-sanitized/ready  ## tests of the core; an invalid address or undefined behaviour ends them; OPTIONS=tests/learning
+	@LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" \
+		ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1 \
+		.venv-sanitized/bin/python -m pytest -n auto --maxprocesses 4 --dist worksteal $(or $(OPTIONS),$(NATIVE_TESTS))
+
+coverage: .venv-coverage/ready  ## all tests, and the branches of Python and C++ that they take; OPTIONS=tests/learning
+	@find build/coverage -name '*.gcda' -delete
+	@.venv-coverage/bin/python -m pytest -n auto --maxprocesses 4 --dist worksteal --cov \
+		--cov-report=term:skip-covered --cov-report=html:out/coverage/python $(OPTIONS)
+	@mkdir -p out/coverage/native
+	@$(BIN)/gcovr --root . --filter native/ --exclude-throw-branches --exclude-unreachable-branches --merge-lines \
+		--gcov-ignore-errors source_not_found --txt-metric branch --txt --print-summary \
+		--html-details out/coverage/native/index.html build/coverage
 
 fuzz: .venv/ready-dev  ## random inputs against what is promised, for a minute; OPTIONS='--seconds 3600'
 	@$(BIN)/python -m fuzz $(OPTIONS)
@@ -113,6 +125,16 @@ bench-peers: .venv-peers/ready  ## what a sample costs beside other libraries, t
 	@.venv-lowest/bin/pip install --quiet --disable-pip-version-check uv
 	@.venv-lowest/bin/uv pip install --quiet --python .venv-lowest --resolution lowest-direct $(WITH_PEAK) \
 		--editable '.[test]'
+	@touch $@
+
+# A core that is checked while it runs; all other packages are those of .venv.
+.venv-sanitized/ready .venv-coverage/ready: .venv-%/ready: .venv/ready-dev $(SOURCES)
+	@echo "Setting up .venv-$*: compiling the core takes some minutes."
+	@$(BIN)/python -m venv .venv-$*
+	@cd .venv-$*/lib/python*/site-packages && echo $(CURDIR)/.venv/lib/python*/site-packages > dev.pth
+	@.venv-$*/bin/pip install --quiet --disable-pip-version-check --no-deps --editable . \
+		--config-settings=build-dir=build/$* --config-settings=cmake.build-type=Debug \
+		--config-settings=cmake.define.GAUSSIAN_NEURONS_CHECK=$*
 	@touch $@
 
 .venv-bench/ready: .venv-bench/bin/pip $(SOURCES)

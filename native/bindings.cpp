@@ -207,7 +207,7 @@ void learn_each(const Array<T, 3>& centers,             // INOUT  (M, K, D)
     for (Index m = 0; m < M; ++m) {
         require(next.data[m] >= 0 && next.data[m] <= rows.n, "next must be in [0, n]");
         require(seen.data[m] >= 0, "seen must be at least 0");
-        require(rules.data[4 * m + 3] >= 1, "repulsion_every must be at least 1");
+        require(rules.data[4 * m + 3] >= 1 && rules.data[4 * m + 3] < 0x1p63, "repulsion_every must be in [1, 2^63)");
         status.data[m] = fine;
     }
     const Shape shape = Shape(widths.dimensions - 1);
@@ -316,7 +316,7 @@ Place quadratic_forms(const SampleRows& rows,              // IN   (n, D)
                       const Widths<const T>& covariances,  // IN   (K, D) or (K, D, D)
                       const Matrix<T>& out) {              // OUT  (n, K)
     const Index K = centers.shape[0], D = centers.shape[1];
-    require(K >= 1, "centers must have at least one row");
+    require(K >= 1 && D >= 1, "centers must have at least one row and one column");
     require(rows.D == D, "samples must have as many columns as centers");
     require(covariances.dimensions > 1 && covariances.fits(K, D), "covariances must be (K, D) or (K, D, D)");
     require(out.shape[0] == rows.n && out.shape[1] == K, "out must have the shape (samples, centers)");
@@ -436,8 +436,8 @@ void reduce_to_tridiagonal(const Matrix<double>& matrix, const Vector<double>& d
 
 using Chosen = Vector<const int64_t>;  // indexes of the images to draw from, or None for all
 
-// The images, after checking that windows of `side` pixels fit and that all chosen images exist.
-Images checked(Images images, const Chosen& chosen, Index side) {
+// The images, after checking that windows of size + border pixels fit and that all chosen images exist.
+Images checked(Images images, const Chosen& chosen, Index size, Index border) {
     images.chosen = chosen.data;
     images.n_chosen = chosen.shape[0];
     for (Index k = 0; k < images.n_chosen; ++k)
@@ -445,7 +445,7 @@ Images checked(Images images, const Chosen& chosen, Index side) {
     const Index count = chosen.data ? images.n_chosen : images.n;
     require(count >= 1 && count < (1ll << 32), "there must be between 1 and 2^32 - 1 images");
     require(images.channels >= 1, "images must have at least one channel");
-    require(side >= 1 && side <= images.height && side <= images.width,
+    require(size >= 1 && size <= std::min(images.height, images.width) - border,
             "size must be at least 1 and windows must fit into the images");
     return images;
 }
@@ -453,7 +453,7 @@ Images checked(Images images, const Chosen& chosen, Index side) {
 template <class T>
 void patches(const ImageArray& x, const Chosen& chosen, Index size, uint64_t seed, uint64_t first,
              const Matrix<T>& out) {
-    const Images images = checked(x, chosen, size);
+    const Images images = checked(x, chosen, size, 0);
     require(out.shape[1] == size * size * images.channels, "out must have size * size * channels columns");
     const auto& samplers = current->samplers;
     nb::gil_scoped_release released;
@@ -465,7 +465,7 @@ void patches(const ImageArray& x, const Chosen& chosen, Index size, uint64_t see
 
 void neighbourhoods(const ImageArray& x, const Chosen& chosen, Index size, double noise, uint64_t seed,
                     uint64_t first, const Matrix<float>& means, const Widths<float>& widths) {
-    const Images images = checked(x, chosen, size + 2);
+    const Images images = checked(x, chosen, size, 2);
     require(means.shape[1] == size * size * images.channels, "means must have size * size * channels columns");
     require(widths.fits(means.shape[0], means.shape[1]), "widths must be (n,), (n, D) or (n, D, D) for means (n, D)");
     const auto& samplers = current->samplers;

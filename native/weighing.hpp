@@ -158,7 +158,7 @@ void weigh_block(const Layer<S>& layer, const Weigh& weigh, const Blocks<S>& blo
                 if (row + group >= layer.K)
                     weigh_at<decltype(v), last, R()>(layer, weigh, blocks, row, lane, x);
                 else
-                    weigh_at<decltype(v), usual, R()>(layer, weigh, blocks, row, lane, x);
+                    weigh_at<decltype(v), usual, group>(layer, weigh, blocks, row, lane, x);
             });
         });
     }

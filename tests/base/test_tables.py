@@ -368,7 +368,7 @@ REFUSED = {
     "categories": (pd.DataFrame({"a": A, "kind": pd.Categorical([1, 2, 1])}), r"do not: kind \(category\)"),
     "polars categories": (
         pl.DataFrame({"a": A, "kind": pl.Series(WORDS, dtype=pl.Categorical)}),
-        r"do not: kind \(Categorical\)|'x' at column 'kind'",
+        r"do not: kind \(Categorical|'x' at column 'kind'",
     ),
     "Arrow dictionary": (
         pa.table({"a": A, "kind": pa.array([1, 2, 1]).dictionary_encode()}),
@@ -416,6 +416,9 @@ REFUSED = {
     "nothing": (None, "got NoneType|row 0 holds no numbers: None"),
     "number": (5.0, r"one number|row 0 has shape \(\)"),
 }
+
+if tuple(map(int, pl.__version__.split(".")[:2])) < (2, 1):
+    del REFUSED["numbers that NumPy lacks"]  # older versions panic instead of raising an exception
 
 
 @pytest.mark.parametrize("kind", REFUSED)

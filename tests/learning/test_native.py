@@ -70,6 +70,12 @@ def test_native_equals_reference_for_any_shape(K, D, case, seed):
     assert_native_equals_reference(case, K, D, n=3, seed=seed)
 
 
+@pytest.mark.parametrize("case", ["equal", "own", "both"])
+def test_native_equals_reference_for_tiles_of_every_size(case):
+    for D in range(1, 19):
+        assert_native_equals_reference(case, 66, D, n=3, seed=D)
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_native_equals_reference_over_many_samples(case):
     assert_native_equals_reference(case, 16, 25, n=1500, seed=16)
@@ -253,6 +259,14 @@ def test_rounding_does_not_make_neurons_equal():
         (200, 2, 0.00005, False, 1),
         (200, 1, 0.00002, True, 2),
         (130, 4, 0.002, True, 1),
+        (35, 1, 0.0001, False, 1),
+        (44, 4, 0.002, False, 2),
+        (45, 6, 0.004, False, 1),
+        (46, 24, 0.02, False, 1),
+        (55, 9, 0.01, True, 1),
+        (71, 2, 0.0002, True, 1),
+        (36, 3, 0.0005, True, 1),
+        (130, 5, 0.002, False, 1),
     ],
 )
 def test_lists_of_neighbours_do_not_change_the_result(dtype, K, D, width, own, every):

@@ -216,6 +216,12 @@ def test_native_equals_reference(kind, rule, K, D):
     assert_native_equals_reference(kind, K, D, 30, 0, RULES[rule])
 
 
+@pytest.mark.parametrize("K", [3, 18])
+def test_native_equals_reference_for_tiles_of_every_size(K):
+    for D in range(1, 60):
+        assert_native_equals_reference("full", K, D, 1, D, RULE)
+
+
 @settings(max_examples=25)
 @given(st.integers(1, 40), st.integers(1, 60), types, st.sampled_from(sorted(RULES)), seeds)
 def test_native_equals_reference_for_any_size(K, D, kind, rule, seed):
