@@ -18,7 +18,7 @@ from gaussian_neurons.experiments.layer import rounded
 from gaussian_neurons.experiments.readout import accuracy
 from gaussian_neurons.plotting import INK
 from gaussian_neurons.sampling import Patches
-from gaussian_neurons.stack import Encoder, Layer, Stack, averaged, mapped, normalization
+from gaussian_neurons.stack import Encoder, Layer, Stack, averaged, contrasted, mapped, normalization
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -31,6 +31,7 @@ ONE, TWO, THREE = "one layer", "two layers", "three layers"
 BOTH, DOUBLE = "one and two layers", "one layer, twice the neurons"
 ALONE, TRAINED = "no repulsion", "one layer, backpropagation"
 NAMES = (ONE, TWO, BOTH, DOUBLE, RAW, RANDOM, K_MEANS, COATES, KROTOV, ALONE, TRAINED)
+COATES_FLOOR = 10 / 255**2  # of variances of pixels from 0 to 1
 SHOWN = 100  # neurons in the picture
 ROWS = 50_000  # patches that k-means and the rule of Krotov and Hopfield learn from
 
@@ -43,7 +44,7 @@ class PatchLayer:
     size: int = 9  # side of a patch
     stride: int = 3
     grid: int = 3
-    width: float = 0.25  # patches have the length 1
+    width: float = 0.25  # no patch is longer than 1
     inhibition: float = 0.2  # times 1 / n_neurons
     rate: float = 0.15  # times the width
     repulsion_every: int = 4
@@ -80,7 +81,7 @@ class Config(PatchLayer):
     upper_size: int = 3
     upper_directions: int = 100  # that are kept of a patch of neurons; of pixels, 40
     three: bool = False  # whether images are large enough for three layers
-    epochs: int = 5  # of backpropagation
+    epochs: int = 20  # of backpropagation
 
     def several(self, count: int) -> list[Layer]:
         """Two or three layers, the last as large as the single one."""
@@ -168,7 +169,8 @@ class Comparison:
             KROTOV: dictionaries.krotov_hopfield(rows, count, self._seed),
         }.items():
             self._encoded(name, [replace(encoder, centers=centers.astype(np.float32))])
-        normalized = normalization(("contrast", "whiten"), patches)
+        normalized = normalization(("whiten",), contrasted(patches, COATES_FLOOR))
+        normalized = replace(normalized, steps=("contrast", "whiten"), floor=COATES_FLOOR)
         centers = dictionaries.k_means(normalized(patches), count, self._seed)
         layer = replace(encoder.layer, normalize=("contrast", "whiten"), n_directions=None)
         self._encoded(COATES, [Triangle(layer, normalized, centers.astype(np.float32), encoder.widths)])

@@ -122,7 +122,7 @@ class Trial:
         config = self._config
         encoder = self._learned(config.layer)
         normalized = encoder.normalized
-        rows = normalized(Patches(self._train.images, config.size, self._seed).read(CHOSEN_FROM))
+        rows = normalized.teaching(Patches(self._train.images, config.size, self._seed).read(CHOSEN_FROM))
         patches = np.random.default_rng(self._seed).choice(rows, config.n_neurons, replace=False)
         low = replace(normalized, floor=LOWERED * normalized.floor, length=LOWERED * normalized.length)
         models = {
