@@ -283,6 +283,7 @@ def draw_seeds(results: Sequence[Result]) -> "Figure":
         values = values_of[name]
         axes.plot(values, [y] * len(values), "o", ms=4, alpha=0.6, color="C3" if name in OURS else "C0")
     axes.set_yticks(range(len(names)), names, fontsize=8, color=INK)
+    axes.set_title("each dot a seed; red: layers of Gaussian neurons", fontsize=9, loc="left", color=INK)
     axes.set_xlabel("% of the test images", fontsize=9, color=INK)
     pictures.plain(axes, grid="x")
     tiles.imshow(_tiled(np.array(first["filters"]), pictures.patch_shape(first)), cmap="gray", vmin=0, vmax=1)

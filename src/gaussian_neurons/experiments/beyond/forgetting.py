@@ -35,6 +35,7 @@ NETWORK = "backpropagation"
 RULE, SHARES, STORED = "digits, given width", "digits, automatic width", "digits, stored images"
 TOGETHER, MEANS, DESCENT = "all classes at once", "class means", "gradient descent"
 COUNTS = "counts"
+READOUTS = (TOGETHER, MEANS, DESCENT, COUNTS)
 PASSES = 3  # of the read-out by gradient descent
 
 
@@ -403,19 +404,11 @@ def draw(result: Result) -> "Figure":
     return draw_seeds([result])
 
 
-CURVES = {
-    (LAYER, TOGETHER): ("C3", "-", "o"),
-    (LAYER, MEANS): ("C3", "--", "s"),
-    (LAYER, DESCENT): ("C3", ":", "^"),
-    (STOPPED, MEANS): ("C4", "--", "s"),
-    (FROZEN, MEANS): ("C7", "--", "s"),
-    (NETWORK, TOGETHER): ("C0", "-", "o"),
-    (NETWORK, MEANS): ("C0", "--", "s"),
-    (NETWORK, DESCENT): ("C0", ":", "^"),
-    (RULE, COUNTS): ("C1", "-", "D"),
-    (SHARES, COUNTS): ("C2", "-", "D"),
-    (STORED, COUNTS): ("C8", "-", "D"),
+COLOURS = {
+    **{LAYER: "C3", STOPPED: "C4", FROZEN: "C7", NETWORK: "C0"},
+    **{RULE: "C1", SHARES: "C2", STORED: "C8"},
 }
+ROWS = {"% of the first task": 0, "% of all tasks so far": None}
 
 
 def draw_seeds(results: Sequence[Result]) -> "Figure":
@@ -423,17 +416,20 @@ def draw_seeds(results: Sequence[Result]) -> "Figure":
     from matplotlib.figure import Figure
 
     first = results[0]
-    figure = Figure(figsize=(9.6, 5.2), dpi=150, layout="constrained")
-    upper, lower = np.array(figure.subfigures(2, 1, height_ratios=(3, 1)))
-    curves = upper.subplots(1, 2, sharey=True)
-    for axes, title, task in (
-        (curves[0], "% of the first task (0, 1)", 0),
-        (curves[1], "% of all tasks so far", None),
-    ):
-        _curves(axes, results, task)
-        axes.set_title(title, fontsize=9, loc="left", color=INK)
-    handles, labels = curves[0].get_legend_handles_labels()
-    upper.legend(handles, labels, fontsize=7, frameon=False, labelcolor=INK, loc="outside right center")
+    figure = Figure(figsize=(9.6, 6.4), dpi=150, layout="constrained")
+    upper, lower = np.array(figure.subfigures(2, 1, height_ratios=(4, 1)))
+    panels = upper.subplots(len(ROWS), len(READOUTS), sharex=True, sharey=True, squeeze=False)
+    for row, (label, task) in zip(panels, ROWS.items(), strict=True):
+        row[0].set_ylabel(label, fontsize=8, color=INK)
+        for axes, readout in zip(row, READOUTS, strict=True):
+            _curves(axes, results, readout, task)
+    for axes, readout in zip(panels[0], READOUTS, strict=True):
+        axes.set_title(readout, fontsize=9, loc="left", color=INK)
+    for axes in panels[-1]:
+        axes.set_xlabel("after task", fontsize=8, color=INK)
+    found = {it.get_label(): it for axes in panels[0] for it in axes.get_lines()}
+    handles = [found[name] for name in COLOURS]
+    upper.legend(handles=handles, fontsize=7.5, frameon=False, labelcolor=INK, loc="outside right center")
     tiles = lower.subplots(1, len(first["digits"]))
     for axes, (name, shown) in zip(tiles, first["digits"].items(), strict=True):
         side = int(np.sqrt(len(shown["first"][0])))
@@ -441,32 +437,21 @@ def draw_seeds(results: Sequence[Result]) -> "Figure":
         axes.imshow(np.vstack(rows), cmap="gray", vmin=0)
         axes.set_yticks([side / 2, 3 * side / 2], ["after task 1", "after task 5"], fontsize=7, color=INK)
         axes.set_xticks([])
-        axes.set_title(name, fontsize=9, loc="left", color=INK)
+        axes.set_title(f"{name}: neurons that win most of task 1", fontsize=8, loc="left", color=INK)
         axes.spines[:].set_visible(False)
         axes.tick_params(length=0)
     pictures.add_origin(figure, first)
     return figure
 
 
-def _curves(axes: "Axes", results: Sequence[Result], task: int | None) -> None:
-    for (name, readout), (colour, line, mark) in CURVES.items():
-        rows = np.array([it["accuracies"][name][readout] for it in results])  # (seeds, after, of)
-        if task is None:
-            values = np.stack([rows[:, k, : k + 1].mean(axis=1) for k in range(TASKS)], axis=1).mean(axis=0)
-        else:
-            values = rows[:, :, task].mean(axis=0)
-        axes.plot(
-            range(1, TASKS + 1),
-            values,
-            line,
-            marker=mark,
-            color=colour,
-            ms=3.5,
-            lw=1.2,
-            label=f"{name}, {readout}",
-        )
+def _curves(axes: "Axes", results: Sequence[Result], readout: str, task: int | None) -> None:
+    """The methods that have a read-out: their accuracies on a task, or on all tasks so far."""
+    for name, colour in COLOURS.items():
+        if readout in results[0]["accuracies"][name]:
+            rows = np.mean([it["accuracies"][name][readout] for it in results], axis=0)  # (after, of)
+            values = [row[: k + 1].mean() if task is None else row[task] for k, row in enumerate(rows)]
+            axes.plot(range(1, TASKS + 1), values, "o-", color=colour, ms=3.5, lw=1.2, label=name)
     axes.set_xticks(range(1, TASKS + 1))
-    axes.set_xlabel("after task", fontsize=9, color=INK)
     axes.set_ylim(-3, 103)
     pictures.plain(axes, grid="y")
 
