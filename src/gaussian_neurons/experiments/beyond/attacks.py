@@ -375,7 +375,6 @@ def _note(config: Config) -> str:
 
 
 COLOURS = {LAYER: "C3", RANDOM: "C1", LOW: "C2", PLAIN: "C4", NETWORK: "C0"}
-MARKS = {SQUARE: "x", TRANSFER: "+"}
 
 
 def draw(result: Result) -> "Figure":
@@ -386,7 +385,6 @@ def draw(result: Result) -> "Figure":
 def draw_seeds(results: Sequence[Result]) -> "Figure":
     """Accuracies over the size of the change, means over the seeds; and changed images of the first seed."""
     from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
 
     first = results[0]
     config = first["config"]
@@ -394,26 +392,20 @@ def draw_seeds(results: Sequence[Result]) -> "Figure":
     grid = figure.add_gridspec(2, 1, height_ratios=(3, 1.2))
     panels = grid[0].subgridspec(1, 2).subplots(sharey=True, squeeze=False)[0]
     for axes, norm, key in zip(panels, NORMS, ("maximum", "euclid"), strict=True):
-        sizes, at = config[key], config["checked_at"]
+        sizes = config[key]
         for name, colour in COLOURS.items():
             values = np.mean([it["attacked"][name][norm][PGD] for it in results], axis=0)
-            axes.plot(sizes, values, color=colour, lw=1.3, marker="o", ms=3)
-            for attack, mark in MARKS.items() if name in CHECKED else ():
-                value = np.mean([of(name, norm, attack)(it) for it in results])
-                axes.plot(sizes[at], value, mark, color=colour, ms=7)
+            percent = np.mean([clean(name)(it) for it in results])
+            label = f"{name}\n({percent:.1f} % without attack)"
+            axes.plot(sizes, values, "o-", color=colour, lw=1.3, ms=3, label=label)
         axes.set_xscale("log")
         axes.set_xticks(sizes, [f"{it:g}" for it in sizes])
         axes.minorticks_off()
         axes.set_xlabel(f"size of the change, {norm}", fontsize=9, color=INK)
         axes.set_ylim(-3, 103)
         pictures.plain(axes, grid="y")
-    panels[0].set_ylabel("% with the right class", fontsize=9, color=INK)
-    means = {name: np.mean([clean(name)(it) for it in results]) for name in COLOURS}
-    handles = [
-        Line2D([], [], color=it, marker="o", ms=3, label=f"{name}, PGD\n({means[name]:.1f} % without attack)")
-        for name, it in COLOURS.items()
-    ]
-    handles += [Line2D([], [], color="0.4", ls="", marker=it, label=name) for name, it in MARKS.items()]
+    panels[0].set_ylabel("% with the right class after PGD", fontsize=9, color=INK)
+    handles = panels[0].get_lines()
     figure.legend(handles=handles, fontsize=7.5, frameon=False, labelcolor=INK, loc="outside right center")
     tiles = grid[1].subgridspec(1, len(first["shown"])).subplots(squeeze=False)[0]
     size = config["maximum"][config["shown_at"]]
