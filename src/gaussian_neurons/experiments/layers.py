@@ -271,20 +271,27 @@ def draw(result: Result) -> "Figure":
 
 
 def draw_seeds(results: Sequence[Result]) -> "Figure":
-    """The accuracies of all seeds, and the filters of the first."""
+    """The errors of all seeds, and the filters of the first."""
     from matplotlib.figure import Figure
 
     first = results[0]
-    values_of = {name: [it["accuracies"][name]["test"] for it in results] for name in first["accuracies"]}
-    names = sorted(values_of, key=lambda name: float(np.mean(values_of[name])))
+    errors_of = {
+        name: [100 - it["accuracies"][name]["test"] for it in results] for name in first["accuracies"]
+    }
+    names = sorted(errors_of, key=lambda name: -float(np.mean(errors_of[name])))
     figure = Figure(figsize=(8.6, 0.28 * len(names) + 1.2), dpi=150, layout="constrained")
     axes, tiles = figure.subplots(1, 2, width_ratios=(3, 2))
     for y, name in enumerate(names):
-        values = values_of[name]
-        axes.plot(values, [y] * len(values), "o", ms=4, alpha=0.6, color="C3" if name in OURS else "C0")
+        errors = errors_of[name]
+        axes.plot(errors, [y] * len(errors), "o", ms=4, alpha=0.6, color="C3" if name in OURS else "C0")
     axes.set_yticks(range(len(names)), names, fontsize=8, color=INK)
     axes.set_title("each dot a seed; red: layers of Gaussian neurons", fontsize=9, loc="left", color=INK)
-    axes.set_xlabel("% of the test images", fontsize=9, color=INK)
+    axes.set_xlabel("% of the test images with a wrong class", fontsize=9, color=INK)
+    axes.set_xscale("log")
+    low, high = axes.get_xlim()
+    ticks = [it for it in TICKS if low <= it <= high]
+    axes.set_xticks(ticks, [f"{it:g}" for it in ticks])
+    axes.minorticks_off()
     pictures.plain(axes, grid="x")
     tiles.imshow(_tiled(np.array(first["filters"]), pictures.patch_shape(first)), cmap="gray", vmin=0, vmax=1)
     tiles.set_title("some centers of one layer", fontsize=9, loc="left", color=INK)
@@ -293,6 +300,7 @@ def draw_seeds(results: Sequence[Result]) -> "Figure":
     return figure
 
 
+TICKS = (1, 1.5, 2, 3, 5, 7, 10, 15, 25, 35, 50, 70)
 OURS = (ONE, TWO, THREE, BOTH, DOUBLE)
 
 
