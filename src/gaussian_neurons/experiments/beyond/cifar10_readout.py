@@ -20,7 +20,8 @@ CHOSEN = (
     "divided, in place of the mean itself: with 40, two layers had 61.0 %, one layer 60.8 %, both together "
     "64.3 %; with 100, two layers had 62.6 %, both together 64.5 %. One layer had 58.8 % with 25 directions, "
     "59.4 % with 64, 61.3 % with 70, 61.6 % with all 108; one of 800 neurons with 64 had 61.3 %. The "
-    "standard error of each is 0.9 %."
+    "standard error of each is 0.9 %. Backpropagation is not trained to its end: in 40 passes, its network "
+    "has 61.7 % of 5,000 other training images (one seed)."
 )
 
 EXPERIMENT = Experiment(
