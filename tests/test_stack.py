@@ -73,13 +73,22 @@ def test_the_excess_is_that_of_the_responses(shape):
 
 
 def test_normalization_by_hand():
-    """Contrast of (0, 2): the mean 1 is subtracted, the deviation is 1, and its variance counts 1 % more."""
-    rows = np.array([[0, 2], [3, 1]], np.float32)
-    np.testing.assert_allclose(
-        normalization(("contrast",), rows)(rows), np.array([[-1, 1], [1, -1]]) / np.sqrt(1.01), rtol=1e-6
-    )
-    rows = np.array([[3, 4]], np.float32)
-    np.testing.assert_allclose(normalization(("length",), rows)(rows), rows / np.sqrt(25.25), rtol=1e-6)
+    """Variances are 1, 1 and 4, with the mean 2; squared lengths are 25 and 75, with the mean 50."""
+    rows = np.array([[0, 2], [3, 1], [0, 4]], np.float32)
+    expected = [[-1, 1], [1, -1], [-2, 2]] / np.sqrt([[1 + 2], [1 + 2], [4 + 2]])
+    np.testing.assert_allclose(normalization(("contrast",), rows)(rows), expected, rtol=1e-6)
+    rows = np.array([[3, 4, 0], [5, 5, 5]], np.float32)
+    expected = rows / np.sqrt([[25 + 50], [75 + 50]])
+    np.testing.assert_allclose(normalization(("length",), rows)(rows), expected, rtol=1e-6)
+
+
+def test_patches_of_low_contrast_teach_nothing_by_hand():
+    """The mean variance is (4 + 1 + 0.04 + 0) / 4 = 1.26: half of it is 0.63."""
+    rows = np.array([[0, 4], [1, 3], [0, 0.4], [7, 7]], np.float32)
+    found = normalization(("contrast",), rows)
+    np.testing.assert_array_equal(found.teaching(rows), found(rows[:2]))
+    equal = np.array([[0, 2], [3, 1]], np.float32)
+    assert len(normalization(("contrast",), equal).teaching(equal)) == 2
 
 
 def test_flat_patches_stay_finite():
@@ -88,12 +97,12 @@ def test_flat_patches_stay_finite():
 
 
 def test_flat_patches_teach_nothing():
-    """Half of the images are blank; a model of the others' patches alone has the same neurons."""
+    """Half of the images are blank, and 2 of 10 places are at an edge: 150 of 1500 patches teach."""
     x = images(40)
     blank = np.full_like(x, 128)
     layer = Layer(neurons(5), kernel_size=3, normalize=("contrast",))
     fitted = Stack([layer], n_samples=1500, random_state=0).fit(np.concatenate([x, blank]))
-    assert 600 < fitted.models_[0].n_samples_seen_ < 900
+    assert 100 < fitted.models_[0].n_samples_seen_ < 200
     assert np.abs(fitted.models_[0].centers_).max() > 0.5
     only_blank = Stack([layer], n_samples=1500, random_state=0)
     with pytest.raises(ValueError, match="flat"):
@@ -171,7 +180,7 @@ def test_calls_do_not_change_what_a_stream_teaches(small, sizes):
     for a, b in zip(whole.models_, parts.models_, strict=True):
         np.testing.assert_array_equal(a.centers_, b.centers_)
     np.testing.assert_array_equal(whole.transform(x), parts.transform(x))
-    assert [it.n_samples_seen_ for it in whole.models_] == [600, 400]  # the second begins after 20 images
+    assert 0 < whole.models_[1].n_samples_seen_ <= 400  # it begins after 20 images
 
 
 def test_all_layers_go_on_learning(small):
@@ -188,11 +197,20 @@ def test_images_are_transformed_alone():
 
 
 def test_contrast_does_not_see_brightness():
-    """Images that are darker and of lower contrast have nearly the same features."""
+    """Images that are brighter have the same features, up to rounding."""
     x = images().astype(np.float32) / 255
     fitted = Stack([Layer(neurons(6), kernel_size=5)], n_samples=1500, random_state=0).fit(x)
-    bright, dark = fitted.transform(x), fitted.transform(0.5 * x + 0.2)
-    assert np.abs(bright - dark).max() < 0.1 * np.abs(bright).max()
+    np.testing.assert_allclose(fitted.transform(x), fitted.transform(x + 0.2), rtol=1e-3, atol=1e-4)
+
+
+def test_small_changes_of_flat_patches_stay_small():
+    """The features of a flat image with noise are near those of the flat image: noise is not amplified."""
+    x = images().astype(np.float32) / 255
+    fitted = Stack([Layer(neurons(6), kernel_size=5)], n_samples=1500, random_state=0).fit(x)
+    flat = np.full((20, 12, 12), 0.5, np.float32)
+    noise = np.random.default_rng(0).normal(0, 0.02, flat.shape).astype(np.float32)
+    change = np.abs(fitted.transform(flat + noise) - fitted.transform(flat)).mean()
+    assert change < 0.1 * np.abs(fitted.transform(x) - fitted.transform(flat[:1])).mean()
 
 
 def test_features_tell_the_edges_apart():

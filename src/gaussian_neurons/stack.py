@@ -29,7 +29,6 @@ BLOCK = 1000  # images between two moments at which layers see what those below 
 FROM_IMAGE = 10  # patches that each layer takes from an image of a stream
 AT_ONCE = 500  # patches that pass through the layers below at once
 NUMBERS_AT_ONCE = 1 << 24  # of patches and their responses, when images are transformed
-FLOOR = 0.01  # part of the typical variance and length that is added before dividing by them
 REGULAR = 0.1  # variance that whitening adds to each direction; a pixel has 1 after "contrast"
 STEPS = ("contrast", "whiten", "length")  # in this order
 
@@ -51,7 +50,8 @@ class Layer:
     normalize : of "contrast", "whiten", "length", default all three
         What is done to a patch, in this order. "contrast": its mean is subtracted, and it is divided by its
         standard deviation. "whiten": its principal components are divided by theirs; only those of the
-        largest variance are kept. "length": it is divided by its length.
+        largest variance are kept. "length": it is divided by its length. Before these divisions, the mean
+        over all patches is added to the variance and to the squared length: flat patches remain small.
     n_directions : int or None, default=40
         How many principal components "whiten" keeps at most. Gaussian responses need few: in many
         dimensions, all patches are at about the same distance. None keeps all.
@@ -127,8 +127,7 @@ class Stack(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     is divided into calls. The first layer begins after 1000 images, the second after 2000.
 
     Mean and covariance of the first 10,000 patches of a layer decide its normalization, which is then kept.
-    After "contrast", flat patches would be noise: those with less than 1 % of the mean variance teach
-    nothing.
+    With "contrast", patches with less than half of the mean variance teach nothing.
 
     Images of type uint8 are divided by 255, others are taken as they are. The same seed gives the same bits
     of what is learned. Features are computed in float32 and depend in their last bits on how many images
@@ -321,14 +320,14 @@ class Normalization:
     """What is done to a patch before neurons see it, decided by the first patches."""
 
     steps: tuple[str, ...]
-    floor: float  # added to a variance
+    floor: float  # the mean variance of patches, added to the variance of each
     mean: Array  # (D,)
     whitening: Array | None  # (D, number of directions)
-    length: float  # added to a squared length
+    length: float  # the mean squared length, added to that of each
 
     def __call__(self, rows: Array) -> Array:
         """The normalized patches, (n, D) -> (n, number of directions)."""
-        rows = _contrasted(rows, self.floor) if "contrast" in self.steps else rows
+        rows = contrasted(rows, self.floor) if "contrast" in self.steps else rows
         if self.whitening is not None:
             rows = (rows - self.mean) @ self.whitening
         if "length" in self.steps:
@@ -336,8 +335,8 @@ class Normalization:
         return np.asarray(rows, np.float32)
 
     def teaching(self, rows: Array) -> Array:
-        """The normalized patches without those that are flat."""
-        return self(rows[rows.var(axis=1) > self.floor] if "contrast" in self.steps else rows)
+        """The normalized patches without those of low contrast."""
+        return self(rows[rows.var(axis=1) > self.floor / 2] if "contrast" in self.steps else rows)
 
 
 def normalization(steps: tuple[str, ...], rows: Array, n_directions: int | None = None) -> Normalization:
@@ -353,27 +352,28 @@ def normalization(steps: tuple[str, ...], rows: Array, n_directions: int | None 
     >>> [bool(abs(np.corrcoef(it.T)[0, 1]) < 0.1) for it in (rows, whitened)]
     [False, True]
     """
-    floor = FLOOR * float(rows.var(axis=1).mean()) + float(np.finfo(np.float32).tiny)
+    least = float(np.finfo(np.float32).tiny)
+    floor = float(rows.var(axis=1).mean()) + least
     found = Normalization(tuple(it for it in STEPS if it in steps), floor, rows.mean(axis=0), None, 0.0)
     if "whiten" in steps:
         plain = replace(found, steps=tuple(it for it in found.steps if it == "contrast"))
-        seen = plain.teaching(rows) if (rows.var(axis=1) > floor).any() else plain(rows)
+        seen = plain.teaching(rows) if floor > least else plain(rows)
         mean, covariance = seen.mean(axis=0), np.cov(seen.T, dtype=np.float64).reshape(seen.shape[1], -1)
         squares, axes = (it[..., ::-1][..., :n_directions] for it in np.linalg.eigh(covariance))
-        added = REGULAR * float(np.trace(covariance)) / len(covariance) + float(np.finfo(np.float32).tiny)
+        added = REGULAR * float(np.trace(covariance)) / len(covariance) + least
         whitening = axes / np.sqrt(np.maximum(squares, 0) + added)
         found = replace(found, mean=mean.astype(np.float32), whitening=whitening.astype(np.float32))
     if "length" in steps:
         without = replace(found, steps=tuple(it for it in found.steps if it != "length"))
-        typical = float((without(rows) ** 2).sum(axis=1).mean())
-        found = replace(found, length=FLOOR * typical + float(np.finfo(np.float32).tiny))
+        found = replace(found, length=float((without(rows) ** 2).sum(axis=1).mean()) + least)
     return found
 
 
-def _contrasted(rows: Array, floor: float) -> Array:
+def contrasted(rows: Array, floor: float) -> Array:
+    """Patches without their means, divided by the root of their variance and a floor."""
     rows = rows - rows.mean(axis=1, keepdims=True)
-    contrasted: Array = rows / np.sqrt((rows**2).mean(axis=1, keepdims=True) + np.float32(floor))
-    return contrasted
+    found: Array = rows / np.sqrt((rows**2).mean(axis=1, keepdims=True) + np.float32(floor))
+    return found
 
 
 @dataclass(frozen=True)

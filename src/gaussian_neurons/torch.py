@@ -347,7 +347,7 @@ class GaussianConv2d(_Neurons):
     normalize : of "contrast", "whiten", "length", default none
         What is done to a patch before neurons see it, as in `gaussian_neurons.stack.Layer`. The first call of
         `learn` decides it, from all patches of its images, or 10,000 of them. Centers are then normalized
-        patches, and with "contrast", flat patches teach nothing.
+        patches, and with "contrast", patches of low contrast teach nothing.
     n_directions : int or None, default=40
         How many principal components "whiten" keeps at most.
     activation, device, dtype, **parameters : as for `GaussianLayer`

@@ -127,9 +127,11 @@ def test_a_published_set_ends_with_its_test_part(monkeypatch):
 
     both = data._published(load)(directory=None, download=False)
     assert (len(both.images), both.n_test, both.name) == (9, 6, "Small train and test")
-    assert (both.train.images == 1).all()
-    assert (both.test.images == 2).all()
-    assert (len(both.train.labels), len(both.test.labels)) == (3, 6)
+    known, tests = data.parts(both)
+    assert (known.images == 1).all()
+    assert (tests.images == 2).all()
+    assert (known.images.shape, tests.images.shape) == ((3, 4, 4, 1), (6, 4, 4, 1))
+    assert (len(known.labels), len(tests.labels)) == (3, 6)
 
 
 def test_a_sample_is_shuffled_in_one_way():
@@ -137,8 +139,9 @@ def test_a_sample_is_shuffled_in_one_way():
     first, again = (data._sample(ImageSet(images, images[:, 0, 0], "Small", "a test")) for _ in range(2))
     assert first.sha256 == again.sha256
     assert (first.images[:, 0, 0] == first.labels).all()
-    assert len(first.test.images) == 10
-    assert sorted([*first.train.labels, *first.test.labels]) == list(range(50))
+    known, tests = data.parts(first)
+    assert len(tests.images) == 10
+    assert sorted([*known.labels, *tests.labels]) == list(range(50))
     assert first.labels.tolist() != list(range(50))
 
 

@@ -71,7 +71,7 @@ def test_pairs_show_one_digit_at_two_places():
 def test_shifted_images_keep_their_pixels():
     digits = np.zeros((30, 6, 6), np.uint8)
     digits[:, 2:4, 2:4] = 255
-    found = dendrites.shifted(digits, 2, np.random.default_rng(0)).reshape(30, 6, 6)
+    found = dendrites.shifted(digits[..., None], 2, np.random.default_rng(0)).reshape(30, 6, 6)
     assert (found.sum(axis=(1, 2)) == 4).all()
     assert len(np.unique(found.reshape(30, -1), axis=0)) > 10
 

@@ -8,7 +8,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from gaussian_neurons.datasets import mnist_sample
-from gaussian_neurons.experiments import results
+from gaussian_neurons.experiments import data, results
 from gaussian_neurons.experiments.beyond import attacks, forgetting
 from gaussian_neurons.experiments.data import Split
 from gaussian_neurons.experiments.experiment import Experiment
@@ -64,7 +64,7 @@ def test_a_class_is_unknown_before_its_task_to_read_outs_of_one_task_after_anoth
     for rows in one_after_another:
         assert np.shape(rows) == (5, 5)
         assert np.triu(rows, 1).max() == 0
-        assert rows[0][0] > 50
+        assert rows[0][0] > 40
     assert np.shape(course["accuracies"][f"{forgetting.LAYER}, shuffled"][forgetting.MEANS]) == (1, 5)
 
 
@@ -98,7 +98,7 @@ def test_descent_forgets_rows_that_it_no_longer_sees():
 def test_whole_digits_are_means_of_four_pixels_with_length_1():
     """The means of the left and right half of 2 x 4 pixels are 3 and 4: divided by 5."""
     pixels = np.array([[3, 3, 0, 8], [3, 3, 8, 0]], np.uint8)[None, :, :, None]
-    np.testing.assert_allclose(forgetting.whole(forgetting.Part(pixels, np.zeros(1))).images, [[0.6, 0.8]])
+    np.testing.assert_allclose(forgetting.whole(data.Part(pixels, np.zeros(1))).images, [[0.6, 0.8]])
 
 
 # ---- attacks --------------------------------------------------------------------------------------
@@ -110,7 +110,7 @@ def art():
 
 
 CHEAP = {
-    **{"n_train": 300, "n_held_out": 100, "n_attacked": 20, "n_checked": 10, "plain_width": 10.0},
+    **{"n_train": 300, "n_held_out": 100, "n_attacked": 20, "plain_width": 10.0},
     **{"steps": 3, "more_steps": 4, "queries": 3, "maximum": (0.01, 0.05, 0.1, 0.2, 0.5)},
     **{"euclid": (0.1, 0.5, 1.0, 2.0, 4.0, 8.0)},
 }
@@ -122,7 +122,7 @@ def test_every_model_is_attacked_and_large_changes_mislead_more_than_small_ones(
     assert set(result["attacked"]) == set(attacks.MODELS)
     for name in attacks.MODELS:
         assert result["clean"][name] > 30  # 10 by chance
-        for norm in (attacks.MAXIMUM, attacks.EUCLID):
+        for norm in attacks.NORMS:
             found = result["attacked"][name][norm][attacks.PGD]
             assert found[0] >= found[-1]
             assert found[-1] < 40
@@ -134,17 +134,14 @@ def test_changes_are_within_their_size_and_a_seed_gives_the_same_bits(art):
     random = np.random.get_state()[1].copy()  # noqa: NPY002
     trials = [attacks.Trial(config, 0, Lab(digits())) for _ in range(2)]
     nets = [trial._models()[attacks.LAYER] for trial in trials]
-    x, _ = trials[0]._clean
-    for norm in (attacks.MAXIMUM, attacks.EUCLID):
-        first, again = (it._changed(net, norm) for it, net in zip(trials, nets, strict=True))
-        for attack in (attacks.FGSM, attacks.PGD):
-            for size, changed, same in zip(config.sizes(norm), first[attack], again[attack], strict=True):
-                assert (changed == same).all()
-                assert changed.min() >= 0
-                assert changed.max() <= 1
-                change = (changed - x).reshape(len(x), -1)
-                sizes = (
-                    np.abs(change).max(axis=1) if norm == attacks.MAXIMUM else np.linalg.norm(change, axis=1)
-                )
-                assert 0 < sizes.max() <= size * 1.001
+    x = trials[0]._x
+    for norm in attacks.NORMS:
+        for size in config.sizes(norm):
+            changed, same = (it._descended(net, norm, size) for it, net in zip(trials, nets, strict=True))
+            assert (changed == same).all()
+            assert changed.min() >= 0
+            assert changed.max() <= 1
+            change = (changed - x).reshape(len(x), -1)
+            sizes = np.abs(change).max(axis=1) if norm == attacks.MAXIMUM else np.linalg.norm(change, axis=1)
+            assert 0 < sizes.max() <= size * 1.001
     assert (np.random.get_state()[1] == random).all()  # noqa: NPY002

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,18 +24,25 @@ class Split(ImageSet):
 
     n_test: int = 0
 
-    @property
-    def train(self) -> ImageSet:
-        """The images to learn from."""
-        return self._part(slice(None, -self.n_test), "train")
 
-    @property
-    def test(self) -> ImageSet:
-        """The images to test with."""
-        return self._part(slice(-self.n_test, None), "test")
+class Part(NamedTuple):
+    """Images (n, height, width, channels) and labels (n,)."""
 
-    def _part(self, rows: slice, name: str) -> ImageSet:
-        return ImageSet(self.images[rows], self.labels[rows], f"{self.name}, {name}", self.source)
+    images: NDArray[Any]
+    labels: NDArray[np.int64]
+
+    def of(self, rows: Any) -> "Part":
+        """Some of the images: indices, truth values or a slice."""
+        return Part(self.images[rows], self.labels[rows])
+
+
+def parts(images: ImageSet) -> tuple[Part, Part]:
+    """The images to learn from, and those to test with."""
+    if not isinstance(images, Split):
+        raise TypeError("images must have a test part: choose a data set whose name ends in -split.")
+    pixels = images.images[..., None] if images.images.ndim == 3 else images.images
+    everything = Part(pixels, images.labels.astype(int))
+    return everything.of(slice(None, -images.n_test)), everything.of(slice(-images.n_test, None))
 
 
 def _published(load: Callable[..., ImageSet]) -> Callable[..., Split]:

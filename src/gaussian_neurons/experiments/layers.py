@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 from gaussian_neurons import GaussianNeurons
 from gaussian_neurons.experiments import backprop, dictionaries, pictures
-from gaussian_neurons.experiments.data import Split
+from gaussian_neurons.experiments.data import parts
 from gaussian_neurons.experiments.experiment import Claim, Quantity, Result
 from gaussian_neurons.experiments.lab import Lab
 from gaussian_neurons.experiments.layer import rounded
 from gaussian_neurons.experiments.readout import accuracy
 from gaussian_neurons.plotting import INK
 from gaussian_neurons.sampling import Patches
-from gaussian_neurons.stack import Encoder, Layer, Stack, averaged, mapped, normalization
+from gaussian_neurons.stack import Encoder, Layer, Stack, averaged, contrasted, mapped, normalization
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -31,31 +31,23 @@ ONE, TWO, THREE = "one layer", "two layers", "three layers"
 BOTH, DOUBLE = "one and two layers", "one layer, twice the neurons"
 ALONE, TRAINED = "no repulsion", "one layer, backpropagation"
 NAMES = (ONE, TWO, BOTH, DOUBLE, RAW, RANDOM, K_MEANS, COATES, KROTOV, ALONE, TRAINED)
+COATES_FLOOR = 10 / 255**2  # of variances of pixels from 0 to 1
 SHOWN = 100  # neurons in the picture
 ROWS = 50_000  # patches that k-means and the rule of Krotov and Hopfield learn from
 
 
 @dataclass(frozen=True)
-class Config:
-    """The layers, and how many images the read-out sees."""
+class PatchLayer:
+    """A layer of the paper's rule on patches, and the grid over which its responses are averaged."""
 
-    n_samples: int = 100_000  # patches that each layer learns from
-    n_train: int = 10_000  # images of the read-out; the layers learn from the same
-    n_test: int = 10_000
-    n_neurons: int = 400  # of the last layer of each stack
-    size: int = 6  # side of a patch of a single layer
-    stride: int = 2
-    grid: int = 2
-    n_lower: int = 100  # neurons of the layers below the last one
-    lower_size: int = 6
-    upper_size: int = 3
-    upper_directions: int = 100  # that are kept of a patch of neurons; of pixels, 40
-    width: float = 0.25  # patches have the length 1
+    n_neurons: int = 100
+    size: int = 9  # side of a patch
+    stride: int = 3
+    grid: int = 3
+    width: float = 0.25  # no patch is longer than 1
     inhibition: float = 0.2  # times 1 / n_neurons
     rate: float = 0.15  # times the width
     repulsion_every: int = 4
-    three: bool = False  # whether images are large enough for three layers
-    epochs: int = 5  # of backpropagation
 
     def neurons(self, count: int, **changes: Any) -> GaussianNeurons:
         """A model before its first sample, with neurons on the first samples."""
@@ -71,6 +63,25 @@ class Config:
     def single(self, **changes: Any) -> list[Layer]:
         """One layer."""
         return [Layer(self.neurons(self.n_neurons, **changes), self.size, self.stride)]
+
+
+@dataclass(frozen=True)
+class Config(PatchLayer):
+    """The layers, and how many images the read-out sees."""
+
+    n_samples: int = 100_000  # patches that each layer learns from
+    n_train: int = 10_000  # images of the read-out; the layers learn from the same
+    n_test: int = 10_000
+    n_neurons: int = 400  # of the last layer of each stack
+    size: int = 6
+    stride: int = 2
+    grid: int = 2
+    n_lower: int = 100  # neurons of the layers below the last one
+    lower_size: int = 6
+    upper_size: int = 3
+    upper_directions: int = 100  # that are kept of a patch of neurons; of pixels, 40
+    three: bool = False  # whether images are large enough for three layers
+    epochs: int = 20  # of backpropagation
 
     def several(self, count: int) -> list[Layer]:
         """Two or three layers, the last as large as the single one."""
@@ -103,21 +114,17 @@ class Comparison:
     """The images of a run, and the accuracies that were found."""
 
     def __init__(self, config: Config, seed: int, lab: Lab) -> None:
-        data = lab.data
-        if not isinstance(data, Split):
-            raise TypeError("a read-out needs images with a test part: a data set whose name ends in -split.")
-        order = np.random.default_rng(seed).permutation(len(data.train.images))[: config.n_train]
+        known, tests = parts(lab.data)
+        order = np.random.default_rng(seed).permutation(len(known.labels))[: config.n_train]
         self._config, self._seed, self._lab = config, seed, lab
-        self._train, self._labels = _images(data.train.images[order]), data.train.labels[order].astype(int)
-        self._test = _images(data.test.images[: config.n_test])
-        self._test_labels = data.test.labels[: config.n_test].astype(int)
+        self._train, self._test = known.of(order), tests.of(slice(config.n_test))
         self._found: dict[str, Result] = {}
 
     def result(self) -> Result:
         """All methods in turn."""
         config = self._config
-        raw = [it.reshape(len(it), -1).astype(np.float32) / 255 for it in (self._train, self._test)]
-        self._read_out(RAW, *raw)
+        raw = [it.images.reshape(len(it.images), -1) for it in (self._train, self._test)]
+        self._read_out(RAW, *(it.astype(np.float32) / 255 for it in raw))
         one = self._learned(config.single())
         features = self._encoded(ONE, one.encoders_)
         self._dictionaries(one)
@@ -140,21 +147,21 @@ class Comparison:
         """The accuracy of the same network with a single layer, in which errors have taught all weights."""
         config = self._config
         given = {"grid": config.grid, "seed": self._seed, "epochs": config.epochs}
-        net = backprop.trained(self._train, self._labels, config.single(), **given)
-        return backprop.accuracy(net, self._test, self._test_labels)
+        net = backprop.trained(self._train.images, self._train.labels, config.single(), **given)
+        return backprop.accuracy(net, self._test.images, self._test.labels)
 
     def _learned(self, layers: list[Layer]) -> Stack:
         """A stack that has learned from the training images."""
         begin, config = time.perf_counter(), self._config
         stack = Stack(layers, n_samples=config.n_samples, grid=config.grid, random_state=self._seed)
-        stack.fit(self._train)
+        stack.fit(self._train.images)
         self._lab.record(config.n_samples * len(layers), time.perf_counter() - begin)
         return stack
 
     def _dictionaries(self, one: Stack) -> None:
         """The same layer with other centers, and k-means as Coates, Ng and Lee have it."""
         encoder, config = one.encoders_[0], self._config
-        patches = Patches(self._train, config.size, self._seed).read(ROWS)
+        patches = Patches(self._train.images, config.size, self._seed).read(ROWS)
         rows, count = encoder.normalized.teaching(patches), config.n_neurons
         for name, centers in {
             RANDOM: rows[-count:],
@@ -162,7 +169,8 @@ class Comparison:
             KROTOV: dictionaries.krotov_hopfield(rows, count, self._seed),
         }.items():
             self._encoded(name, [replace(encoder, centers=centers.astype(np.float32))])
-        normalized = normalization(("contrast", "whiten"), patches)
+        normalized = normalization(("whiten",), contrasted(patches, COATES_FLOOR))
+        normalized = replace(normalized, steps=("contrast", "whiten"), floor=COATES_FLOOR)
         centers = dictionaries.k_means(normalized(patches), count, self._seed)
         layer = replace(encoder.layer, normalize=("contrast", "whiten"), n_directions=None)
         self._encoded(COATES, [Triangle(layer, normalized, centers.astype(np.float32), encoder.widths)])
@@ -171,13 +179,13 @@ class Comparison:
         """The features of the last of some layers, read out."""
         train, test = (
             np.concatenate([averaged(it, self._config.grid) for it in mapped(images, encoders)])
-            for images in (self._train, self._test)
+            for images in (self._train.images, self._test.images)
         )
         self._read_out(name, train, test)
         return train, test
 
     def _read_out(self, name: str, train: Array, test: Array) -> None:
-        self._found[name] = asdict(accuracy(train, self._labels, test, self._test_labels))
+        self._found[name] = asdict(accuracy(train, self._train.labels, test, self._test.labels))
 
     def _filters(self, one: Stack) -> Array:
         """Some centers as patches: the least patch with that place among the directions that are kept."""
@@ -186,11 +194,6 @@ class Comparison:
         whitening = encoder.normalized.whitening
         assert whitening is not None
         return centers @ np.linalg.pinv(whitening)
-
-
-def _images(images: Array) -> Array:
-    """(n, height, width, channels)."""
-    return images[..., None] if images.ndim == 3 else images
 
 
 # ---- the report -----------------------------------------------------------------------------------
@@ -268,22 +271,28 @@ def draw(result: Result) -> "Figure":
 
 
 def draw_seeds(results: Sequence[Result]) -> "Figure":
-    """The accuracies of all seeds, and the filters of the first."""
+    """The errors of all seeds, and the filters of the first."""
     from matplotlib.figure import Figure
 
     first = results[0]
-    values_of = {name: [it["accuracies"][name]["test"] for it in results] for name in first["accuracies"]}
-    names = sorted(values_of, key=lambda name: float(np.mean(values_of[name])))
+    errors_of = {
+        name: [100 - it["accuracies"][name]["test"] for it in results] for name in first["accuracies"]
+    }
+    names = sorted(errors_of, key=lambda name: -float(np.mean(errors_of[name])))
     figure = Figure(figsize=(8.6, 0.28 * len(names) + 1.2), dpi=150, layout="constrained")
     axes, tiles = figure.subplots(1, 2, width_ratios=(3, 2))
     for y, name in enumerate(names):
-        values = values_of[name]
-        axes.plot(values, [y] * len(values), "o", ms=4, alpha=0.6, color="C3" if name in OURS else "C0")
+        errors = errors_of[name]
+        axes.plot(errors, [y] * len(errors), "o", ms=4, alpha=0.6, color="C3" if name in OURS else "C0")
     axes.set_yticks(range(len(names)), names, fontsize=8, color=INK)
-    axes.set_xlabel("% of the test images", fontsize=9, color=INK)
-    axes.grid(axis="x", alpha=0.3)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.tick_params(colors=INK, labelsize=8)
+    axes.set_title("each dot a seed; red: layers of Gaussian neurons", fontsize=9, loc="left", color=INK)
+    axes.set_xlabel("% of the test images with a wrong class", fontsize=9, color=INK)
+    axes.set_xscale("log")
+    low, high = axes.get_xlim()
+    ticks = [it for it in TICKS if low <= it <= high]
+    axes.set_xticks(ticks, [f"{it:g}" for it in ticks])
+    axes.minorticks_off()
+    pictures.plain(axes, grid="x")
     tiles.imshow(_tiled(np.array(first["filters"]), pictures.patch_shape(first)), cmap="gray", vmin=0, vmax=1)
     tiles.set_title("some centers of one layer", fontsize=9, loc="left", color=INK)
     tiles.set_axis_off()
@@ -291,6 +300,7 @@ def draw_seeds(results: Sequence[Result]) -> "Figure":
     return figure
 
 
+TICKS = (1, 1.5, 2, 3, 5, 7, 10, 15, 25, 35, 50, 70)
 OURS = (ONE, TWO, THREE, BOTH, DOUBLE)
 
 

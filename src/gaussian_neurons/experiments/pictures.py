@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,9 +83,16 @@ def curve_figure(x: str, y: str) -> tuple["Figure", "Axes"]:
     axes = figure.add_subplot()
     axes.set_xlabel(x, fontsize=9, color=INK)
     axes.set_ylabel(y, fontsize=9, color=INK)
+    plain(axes)
+    return figure, axes
+
+
+def plain(axes: "Axes", grid: Literal["x", "y"] | None = None) -> None:
+    """Show two of four sides, and lines across at the values of one axis."""
+    if grid is not None:
+        axes.grid(axis=grid, alpha=0.3)
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(colors=INK, labelsize=8)
-    return figure, axes
 
 
 def add_legend(axes: "Axes") -> None:

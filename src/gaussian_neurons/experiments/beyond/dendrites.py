@@ -13,7 +13,7 @@ from gaussian_neurons import GaussianNeurons
 from gaussian_neurons.datasets.synthetic import MovingDigits
 from gaussian_neurons.dendrites import DendriticNeurons, shares
 from gaussian_neurons.experiments import dictionaries, pictures
-from gaussian_neurons.experiments.data import Split
+from gaussian_neurons.experiments.data import parts
 from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result
 from gaussian_neurons.experiments.lab import Lab
 from gaussian_neurons.experiments.layer import rounded
@@ -214,19 +214,16 @@ def read_out(config: Config, seed: int, lab: Lab) -> Result:
     """The accuracy on shifted images of MNIST with equally many outputs of each method."""
     from sklearn.decomposition import PCA
 
-    data = lab.data
-    if not isinstance(data, Split):
-        raise TypeError("a read-out needs images with a test part: a data set whose name ends in -split.")
+    known, tests = parts(lab.data)
     random = np.random.default_rng(seed)
-    order = random.permutation(len(data.train.images))[: config.n_train]
-    images, labels = data.train.images[order], data.train.labels[order].astype(int)
-    tests, test_labels = data.test.images[: config.n_test], data.test.labels[: config.n_test].astype(int)
+    images, labels = known.of(random.permutation(len(known.labels))[: config.n_train])
+    tested, test_labels = tests.of(slice(config.n_test))
     views = np.stack([shifted(images, config.shift, random) for _ in range(config.views)], axis=1)
     x = views.reshape(-1, views.shape[-1])
     reduced = PCA(min(config.n_directions, *x.shape), svd_solver="covariance_eigh").fit(x)
     x, train, test = (
         reduced.transform(it).astype(np.float32)
-        for it in (x, shifted(images, config.shift, random), shifted(tests, config.shift, random))
+        for it in (x, shifted(images, config.shift, random), shifted(tested, config.shift, random))
     )
 
     def percent(one: Array, other: Array) -> float:
@@ -251,9 +248,9 @@ def read_out(config: Config, seed: int, lab: Lab) -> Result:
 
 
 def shifted(images: Array, most: int, random: np.random.Generator) -> Array:
-    """Each image at another place, at most so many pixels away, as rows in [0, 1]."""
-    n, height, width = images.shape
-    padded = np.pad(images, ((0, 0), (most, most), (most, most)))
+    """Each grey image at another place, at most so many pixels away, as rows in [0, 1]."""
+    n, height, width, _ = images.shape
+    padded = np.pad(images[..., 0], ((0, 0), (most, most), (most, most)))
     windows = np.lib.stride_tricks.sliding_window_view(padded, (height, width), axis=(1, 2))
     row, column = random.integers(2 * most + 1, size=(2, n))
     found: Array = windows[np.arange(n), row, column].reshape(n, -1) / np.float32(255)

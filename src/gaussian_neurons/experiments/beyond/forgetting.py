@@ -10,24 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gaussian_neurons import GaussianNeurons
-from gaussian_neurons.experiments import backprop, pictures
-from gaussian_neurons.experiments.data import Split
+from gaussian_neurons.experiments import backprop, layers, pictures
+from gaussian_neurons.experiments.data import Part, parts
 from gaussian_neurons.experiments.experiment import Claim, Experiment, Quantity, Result
 from gaussian_neurons.experiments.lab import Lab
 from gaussian_neurons.experiments.layer import rounded
+from gaussian_neurons.experiments.readout import ridge
 from gaussian_neurons.learning.responses import nearest
 from gaussian_neurons.plotting import INK
 from gaussian_neurons.sampling import Patches
-from gaussian_neurons.stack import (
-    FIRST,
-    FROM_IMAGE,
-    Encoder,
-    Layer,
-    Normalization,
-    averaged,
-    mapped,
-    normalization,
-)
+from gaussian_neurons.stack import FIRST, FROM_IMAGE, Encoder, Normalization, averaged, mapped, normalization
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,42 +35,18 @@ NETWORK = "backpropagation"
 RULE, SHARES, STORED = "digits, given width", "digits, automatic width", "digits, stored images"
 TOGETHER, MEANS, DESCENT = "all classes at once", "class means", "gradient descent"
 COUNTS = "counts"
-PENALTY = 0.01  # of the ridge regression, times the number of images
+READOUTS = (TOGETHER, MEANS, DESCENT, COUNTS)
 PASSES = 3  # of the read-out by gradient descent
 
 
 @dataclass(frozen=True)
-class Config:
+class Config(layers.PatchLayer):
     """The layer, the whole digits, and the images of all tasks together."""
 
     n_samples: int = 20_000  # images to learn from; one fifth for each task, approximately
     n_test: int = 2000
-    n_neurons: int = 100  # of the layer, and of those that see whole digits
-    size: int = 9  # side of a patch
-    stride: int = 3
-    grid: int = 3
-    width: float = 0.25  # patches have the length 1
-    whole_width: float = 0.1  # likewise digits
-    inhibition: float = 0.2  # times 1 / n_neurons
-    rate: float = 0.15  # times the width
-    repulsion_every: int = 4
+    whole_width: float = 0.1  # of whole digits, which have the length 1
     epochs: int = 3  # of backpropagation
-
-    def neurons(self, width: float) -> GaussianNeurons:
-        """A model of the paper's rule before its first sample."""
-        return GaussianNeurons(
-            self.n_neurons,
-            width=width,
-            inhibition=self.inhibition / self.n_neurons,
-            learning_rate=self.rate * width,
-            repulsion_every=self.repulsion_every,
-            init="samples",
-        )
-
-    @property
-    def layers(self) -> list[Layer]:
-        """The layer on patches."""
-        return [Layer(self.neurons(self.width), self.size, self.stride)]
 
 
 def run(config: Config, seed: int, lab: Lab) -> Result:
@@ -86,31 +54,14 @@ def run(config: Config, seed: int, lab: Lab) -> Result:
     return Course(config, seed, lab).result()
 
 
-@dataclass(frozen=True)
-class Part:
-    """Images (n, height, width, 1) and labels (n,)."""
-
-    images: Array
-    labels: Array
-
-    def of(self, rows: Array) -> "Part":
-        """Some of the images."""
-        return Part(self.images[rows], self.labels[rows])
-
-
 class Course:
     """The tasks in their order, and what was found."""
 
     def __init__(self, config: Config, seed: int, lab: Lab) -> None:
-        data = lab.data
-        if not isinstance(data, Split):
-            raise TypeError("forgetting needs images with a test part: a data set whose name ends in -split.")
-        order = np.random.default_rng(seed).permutation(len(data.train.images))[: config.n_samples]
+        known, tests = parts(lab.data)
+        order = np.random.default_rng(seed).permutation(len(known.labels))[: config.n_samples]
         self._config, self._seed, self._lab = config, seed, lab
-        self._all = Part(data.train.images[order][..., None], data.train.labels[order].astype(int))
-        self._test = Part(
-            data.test.images[: config.n_test][..., None], data.test.labels[: config.n_test].astype(int)
-        )
+        self._all, self._test = known.of(order), tests.of(slice(config.n_test))
         self._tasks = [self._all.of(task_of(self._all.labels) == task) for task in range(TASKS)]
         self._found: dict[str, dict[str, list[list[float]]]] = {}
         self._moved: dict[str, float] = {}
@@ -141,7 +92,7 @@ class Course:
 
     def _learned(self, parts: Sequence[Part]) -> list[Encoder]:
         """The layer after each part. Patches of the first one decide the normalization."""
-        config, layer, after = self._config, self._config.layers[0], []
+        config, layer, after = self._config, self._config.single()[0], []
         model = layer.neurons.set_params(random_state=self._seed)
         normalized: Normalization | None = None
         for part in parts:
@@ -163,20 +114,15 @@ class Course:
         """The network of the layer learns from images and labels, in the order of the tasks."""
         config, seed = self._config, self._seed
         shape = self._all.images.shape[1:]
-        net = backprop.network(shape, config.layers, grid=config.grid, seed=seed)
+        net = backprop.network(shape, config.single(), grid=config.grid, seed=seed)
         backprop.standardize(net, self._tasks[0].images)
         shuffled = backprop.trained(
-            self._all.images,
-            self._all.labels,
-            config.layers,
-            grid=config.grid,
-            seed=seed,
-            epochs=config.epochs,
+            *self._all, config.single(), grid=config.grid, seed=seed, epochs=config.epochs
         )
         after = []
         for task in self._tasks:
             begin = time.perf_counter()
-            for _ in backprop.training(net, task.images, task.labels, epochs=config.epochs, seed=seed):
+            for _ in backprop.training(net, *task, epochs=config.epochs, seed=seed):
                 self._lab.record(len(task.images), time.perf_counter() - begin)
                 begin = time.perf_counter()
             after.append(copy.deepcopy(net))
@@ -196,7 +142,8 @@ class Course:
         for k, (features, part) in enumerate(zip(after, parts, strict=True)):
             if k == 0 or features is not after[k - 1]:
                 known, test = features(self._all.images), features(self._test.images)
-                together = self._scores(ridge(known, self._all.labels, test))
+                weights, offsets = ridge(known, self._all.labels)
+                together = self._scores((test @ weights.T + offsets).argmax(axis=1))
             learned = known if shuffled else known[task_of(self._all.labels) == k]
             if k == 0:
                 means, descent = ClassMeans(known.shape[1]), Descent(known.shape[1], self._seed)
@@ -220,19 +167,19 @@ class Course:
     def _digits(self) -> Result:
         """Neurons that see whole digits; a neuron counts the labels of the images that it wins."""
         config, seed = self._config, self._seed
-        parts, everything, test = [whole(it) for it in self._tasks], whole(self._all), whole(self._test)
+        tasks, everything, test = [whole(it) for it in self._tasks], whole(self._all), whole(self._test)
         models = {
-            RULE: config.neurons(config.whole_width),
+            RULE: config.neurons(config.n_neurons, width=config.whole_width),
             SHARES: GaussianNeurons(config.n_neurons),
         }
         shown: Result = {}
         for name, model in models.items():
             begin = time.perf_counter()
             model.set_params(random_state=seed)
-            centers = [model.partial_fit(part.images).centers_.copy() for part in parts]
+            centers = [model.partial_fit(part.images).centers_.copy() for part in tasks]
             self._lab.record(len(everything.images), time.perf_counter() - begin)
-            self._count(name, centers, parts, test)
-            won = np.bincount(nearest(parts[0].images, centers[0]), minlength=config.n_neurons)
+            self._count(name, centers, tasks, test)
+            won = np.bincount(nearest(tasks[0].images, centers[0]), minlength=config.n_neurons)
             kept = np.argsort(-won, kind="stable")[: config.n_neurons // 5]  # the busiest of the first task
             self._moved[name] = relative_move(centers[0][kept], centers[-1][kept])
             most = kept[:TASKS]
@@ -240,8 +187,8 @@ class Course:
             again = type(model)(**model.get_params()).partial_fit(everything.images)
             self._count(f"{name}, shuffled", [again.centers_], [everything], test)
         each = config.n_neurons // TASKS
-        stored = [np.concatenate([it.images[:each] for it in parts[: k + 1]]) for k in range(TASKS)]
-        self._count(STORED, stored, parts, test)
+        stored = [np.concatenate([it.images[:each] for it in tasks[: k + 1]]) for k in range(TASKS)]
+        self._count(STORED, stored, tasks, test)
         return shown
 
     def _count(self, name: str, centers: Sequence[Array], parts: Sequence[Part], test: Part) -> None:
@@ -283,19 +230,6 @@ def relative_move(before: Array, after: Array) -> float:
 def _below(net: Any) -> Features:
     """The features of a network: all but its read-out."""
     return lambda images: backprop.outputs(net[:-1], images)
-
-
-def ridge(features: Array, labels: Array, test: Array) -> Array:
-    """The classes of test rows by a ridge regression from all labelled rows."""
-    from sklearn.linear_model import RidgeClassifier
-    from sklearn.preprocessing import StandardScaler
-
-    scaler = StandardScaler().fit(features)
-    model = RidgeClassifier(PENALTY * len(features), solver="cholesky").fit(
-        scaler.transform(features), labels
-    )
-    found: Array = model.predict(scaler.transform(test))
-    return found
 
 
 class ClassMeans:
@@ -470,19 +404,11 @@ def draw(result: Result) -> "Figure":
     return draw_seeds([result])
 
 
-CURVES = {
-    (LAYER, TOGETHER): ("C3", "-", "o"),
-    (LAYER, MEANS): ("C3", "--", "s"),
-    (LAYER, DESCENT): ("C3", ":", "^"),
-    (STOPPED, MEANS): ("C4", "--", "s"),
-    (FROZEN, MEANS): ("C7", "--", "s"),
-    (NETWORK, TOGETHER): ("C0", "-", "o"),
-    (NETWORK, MEANS): ("C0", "--", "s"),
-    (NETWORK, DESCENT): ("C0", ":", "^"),
-    (RULE, COUNTS): ("C1", "-", "D"),
-    (SHARES, COUNTS): ("C2", "-", "D"),
-    (STORED, COUNTS): ("C8", "-", "D"),
+COLOURS = {
+    **{LAYER: "C3", STOPPED: "C4", FROZEN: "C7", NETWORK: "C0"},
+    **{RULE: "C1", SHARES: "C2", STORED: "C8"},
 }
+ROWS = {"% of the first task": 0, "% of all tasks so far": None}
 
 
 def draw_seeds(results: Sequence[Result]) -> "Figure":
@@ -490,17 +416,20 @@ def draw_seeds(results: Sequence[Result]) -> "Figure":
     from matplotlib.figure import Figure
 
     first = results[0]
-    figure = Figure(figsize=(9.6, 5.2), dpi=150, layout="constrained")
-    upper, lower = np.array(figure.subfigures(2, 1, height_ratios=(3, 1)))
-    curves = upper.subplots(1, 2, sharey=True)
-    for axes, title, task in (
-        (curves[0], "% of the first task (0, 1)", 0),
-        (curves[1], "% of all tasks so far", None),
-    ):
-        _curves(axes, results, task)
-        axes.set_title(title, fontsize=9, loc="left", color=INK)
-    handles, labels = curves[0].get_legend_handles_labels()
-    upper.legend(handles, labels, fontsize=7, frameon=False, labelcolor=INK, loc="outside right center")
+    figure = Figure(figsize=(9.6, 6.4), dpi=150, layout="constrained")
+    upper, lower = np.array(figure.subfigures(2, 1, height_ratios=(4, 1)))
+    panels = upper.subplots(len(ROWS), len(READOUTS), sharex=True, sharey=True, squeeze=False)
+    for row, (label, task) in zip(panels, ROWS.items(), strict=True):
+        row[0].set_ylabel(label, fontsize=8, color=INK)
+        for axes, readout in zip(row, READOUTS, strict=True):
+            _curves(axes, results, readout, task)
+    for axes, readout in zip(panels[0], READOUTS, strict=True):
+        axes.set_title(readout, fontsize=9, loc="left", color=INK)
+    for axes in panels[-1]:
+        axes.set_xlabel("after task", fontsize=8, color=INK)
+    found = {it.get_label(): it for axes in panels[0] for it in axes.get_lines()}
+    handles = [found[name] for name in COLOURS]
+    upper.legend(handles=handles, fontsize=7.5, frameon=False, labelcolor=INK, loc="outside right center")
     tiles = lower.subplots(1, len(first["digits"]))
     for axes, (name, shown) in zip(tiles, first["digits"].items(), strict=True):
         side = int(np.sqrt(len(shown["first"][0])))
@@ -508,36 +437,23 @@ def draw_seeds(results: Sequence[Result]) -> "Figure":
         axes.imshow(np.vstack(rows), cmap="gray", vmin=0)
         axes.set_yticks([side / 2, 3 * side / 2], ["after task 1", "after task 5"], fontsize=7, color=INK)
         axes.set_xticks([])
-        axes.set_title(name, fontsize=9, loc="left", color=INK)
+        axes.set_title(f"{name}: neurons that win most of task 1", fontsize=8, loc="left", color=INK)
         axes.spines[:].set_visible(False)
         axes.tick_params(length=0)
     pictures.add_origin(figure, first)
     return figure
 
 
-def _curves(axes: "Axes", results: Sequence[Result], task: int | None) -> None:
-    for (name, readout), (colour, line, mark) in CURVES.items():
-        rows = np.array([it["accuracies"][name][readout] for it in results])  # (seeds, after, of)
-        if task is None:
-            values = np.stack([rows[:, k, : k + 1].mean(axis=1) for k in range(TASKS)], axis=1).mean(axis=0)
-        else:
-            values = rows[:, :, task].mean(axis=0)
-        axes.plot(
-            range(1, TASKS + 1),
-            values,
-            line,
-            marker=mark,
-            color=colour,
-            ms=3.5,
-            lw=1.2,
-            label=f"{name}, {readout}",
-        )
+def _curves(axes: "Axes", results: Sequence[Result], readout: str, task: int | None) -> None:
+    """The methods that have a read-out: their accuracies on a task, or on all tasks so far."""
+    for name, colour in COLOURS.items():
+        if readout in results[0]["accuracies"][name]:
+            rows = np.mean([it["accuracies"][name][readout] for it in results], axis=0)  # (after, of)
+            values = [row[: k + 1].mean() if task is None else row[task] for k, row in enumerate(rows)]
+            axes.plot(range(1, TASKS + 1), values, "o-", color=colour, ms=3.5, lw=1.2, label=name)
     axes.set_xticks(range(1, TASKS + 1))
-    axes.set_xlabel("after task", fontsize=9, color=INK)
     axes.set_ylim(-3, 103)
-    axes.grid(axis="y", alpha=0.3)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.tick_params(colors=INK, labelsize=8)
+    pictures.plain(axes, grid="y")
 
 
 EXPERIMENT = Experiment(
