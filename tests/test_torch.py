@@ -28,7 +28,10 @@ from gaussian_neurons.torch import (  # noqa: E402
 )
 from tests.runs import digest, disturb, interrupt_at  # noqa: E402
 
-pytestmark = pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning")  # of PyTorch itself
+pytestmark = [  # of PyTorch itself
+    pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore:Guards may run slower:RuntimeWarning"),
+]
 
 RANDOM = np.random.default_rng(0)
 PAGE = (Path(__file__).parents[1] / "docs" / "pytorch.md").read_text()

@@ -1,7 +1,6 @@
 """Layers of other processes, learned in this one: with the compiled core in place of a GPU."""
 
 import multiprocessing
-import pickle
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -79,15 +78,16 @@ def test_images_are_sent_once(monkeypatch):
         received.extend(task.samples.stream.images for task in tasks if isinstance(task.samples, Undrawn))
         return learned(tasks)
 
-    def recorded(file, protocol, pickler=pickle.Pickler):
-        class Recorded(pickler):
-            def dump(self, value):
-                super().dump(value)
-                sizes.append(file.tell())
+    class Recorded(serving._Pickler):
+        def dump(self, value):
+            super().dump(value)
+            sizes.append(self.file.tell())
 
-        return Recorded(file, protocol)
+        def __init__(self, file, keys):
+            super().__init__(file, keys)
+            self.file = file
 
-    monkeypatch.setattr(serving.pickle, "Pickler", recorded)
+    monkeypatch.setattr(serving, "_Pickler", Recorded)
     with serving.served(compute) as address:
         remote = serving.Remote(address)
 

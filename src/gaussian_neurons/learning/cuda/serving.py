@@ -6,7 +6,7 @@ receives these once, from the first client that needs them.
 
 import pickle
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from io import BytesIO
 from multiprocessing import AuthenticationError
@@ -85,9 +85,7 @@ class Remote:
                     lasting[id(array)] = self._key(array)
                     self._send_once(array, lasting[id(array)])
         file = BytesIO()
-        pickler = pickle.Pickler(file, pickle.HIGHEST_PROTOCOL)
-        pickler.persistent_id = lambda value: lasting.get(id(value))  # type: ignore[method-assign]
-        pickler.dump(list(tasks))
+        _Pickler(file, lasting).dump(list(tasks))
         connection.send_bytes(file.getbuffer())
         found: list[Any] | Exception = connection.recv()
         if isinstance(found, Exception):
@@ -109,6 +107,28 @@ class Remote:
         if not connection.recv():
             connection.send(array)
         self._own.sent.add(key)
+
+
+class _Pickler(pickle.Pickler):
+    """Writes the keys of arrays that the other process has in their place."""
+
+    def __init__(self, file: BytesIO, keys: Mapping[int, str]) -> None:
+        super().__init__(file, pickle.HIGHEST_PROTOCOL)
+        self._keys = keys  # by the id of an array
+
+    def persistent_id(self, value: Any) -> str | None:
+        return self._keys.get(id(value))
+
+
+class _Unpickler(pickle.Unpickler):
+    """Puts the arrays back."""
+
+    def __init__(self, message: bytes, images: "_Images") -> None:
+        super().__init__(BytesIO(message))
+        self._images = images
+
+    def persistent_load(self, key: str) -> Array:
+        return self._images[key]
 
 
 ASKS = b"?"  # begins a message that asks whether the server has an array; a pickle begins otherwise
@@ -140,10 +160,8 @@ def _serve(connection: Connection, compute: Callable[[Sequence[Any]], list[Any]]
             if message.startswith(ASKS):
                 images.ensure(message[len(ASKS) :].decode(), connection)
                 continue
-            unpickler = pickle.Unpickler(BytesIO(message))
-            unpickler.persistent_load = images.__getitem__  # type: ignore[method-assign]
             try:
-                found: list[Any] | Exception = compute(unpickler.load())
+                found: list[Any] | Exception = compute(_Unpickler(message, images).load())
             except Exception as error:
                 found = error
             connection.send(found)
