@@ -113,12 +113,9 @@ def _section(summary: Summary, folder: Path) -> str:
 
 
 def heading(name: str) -> str:
-    """figure2a → Figure 2a."""
-    return (
-        re.sub(r"^(figure|table)", lambda found: f"{found[1].capitalize()} ", name)
-        .replace("-", " ")
-        .capitalize()
-    )
+    """figure2a → Figure 2a, cifar10-readout → CIFAR-10 readout."""
+    words = re.sub(r"^(figure|table)", r"\1 ", name).replace("-", " ").capitalize()
+    return words.replace("Mnist", "MNIST").replace("Cifar10", "CIFAR-10")
 
 
 def _picture(summary: Summary, folder: Path) -> str:
