@@ -319,7 +319,8 @@ class GaussianNeurons(
             self._learn_rows(before, state, x, sample_width)
         return self
 
-    def _learn_rows(self, before: State | None, state: State, x: Array, sample_width: Any) -> None:
+    def _learn_rows(self, before: State | None, state: State, x: Any, sample_width: Any) -> None:
+        """Learn from rows, an array or `sampling.undrawn.Elsewhere`."""
         given = self._settings(state.recent.n_features)
         widths = self._sample_widths(sample_width, state, x)
         self._commit(before, learner.advance(state, x, widths, given))

@@ -176,7 +176,7 @@ class _Neurons(nn.Module):
             if self._model._state is not before:  # an interrupt leaves whole samples
                 self._show()
 
-    def _rows_on_gpu(self, rows: Tensor) -> Any:
+    def _rows_on_gpu(self, rows: Tensor) -> RowsOnGPU | None:
         """The rows for a GPU that learns from them where they are; None if they are to be read here."""
         network, settings = self._model._fitted_state.network, self._model._settings(self.in_features)
         if not rows.is_cuda or network is None or network.shared or network.scaling is not None:
@@ -240,7 +240,7 @@ class GaussianLayer(_Neurons):
     """Gaussian neurons in the place of `torch.nn.Linear`: rows (..., in_features) -> (..., n_neurons).
 
     `forward` is differentiable with respect to its input. `learn` is the rule of `GaussianNeurons` without
-    autograd, in the compiled core: the bits of `GaussianNeurons.partial_fit` on the same rows.
+    autograd, in the compiled core or on a GPU: the bits of `GaussianNeurons.partial_fit` on the same rows.
 
     Parameters
     ----------

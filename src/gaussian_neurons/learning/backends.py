@@ -25,7 +25,7 @@ WORK_AT_ONCE = 5e8  # products in a block of samples: about 10 ms of the compile
 LEAST_ROWS = 16  # samples in a block of large layers: lists of neighbours need some samples to pay
 ROWS_AT_ONCE = 256  # samples in a block of a Python function
 LAYERS_OF_GPU = 1000  # small layers that a GPU learns in the time of one
-# Products of a layer, and samples, in a block of a GPU: about 0.2 s, long enough to copy the layer.
+# Products of a layer, and samples, in a block of a GPU: about 0.2 s. Each block copies the layer twice.
 WORK_OF_GPU, LEAST_ROWS_OF_GPU, MOST_ROWS_OF_GPU = 1e10, 500, 1 << 16
 
 

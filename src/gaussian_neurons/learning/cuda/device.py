@@ -62,7 +62,7 @@ def sent(array: NDArray[Any]) -> Any:
 
 
 def received(array: Any) -> NDArray[Any]:
-    """A copy on the host. To wait with it would take a core, and hold up other threads in the driver."""
+    """A copy on the host. The thread sleeps until the array is ready, where `asnumpy` would use a core."""
     ready = cupy().cuda.Event(block=True, disable_timing=True)
     ready.record()
     ready.synchronize()

@@ -23,7 +23,7 @@ def learn(tasks: Sequence[Task]) -> list[Layer]:
     return [_learn(task) for task in tasks]
 
 
-def _learn(task: Task) -> tuple[Array, Array]:
+def _learn(task: Task) -> Layer:
     cupy, rule, layer = device.cupy(), task.rule, _Layer(task)
     for begin in range(0, len(task.samples), ROWS_AT_ONCE):
         (rows,) = on_gpu([task.samples[begin : begin + ROWS_AT_ONCE]])
@@ -82,7 +82,7 @@ class _Layer:
         numbers = (self.real(self.rate), self.real(against), np.int32(moves), np.int32(against > 0))
         self._step(*self._grid, (self.centers, row, *self._arrays, *numbers))
 
-    def now(self) -> tuple[Array, Array]:
+    def now(self) -> Layer:
         """Centers and widths."""
         return device.received(self.centers), device.received(self.widths)
 

@@ -50,7 +50,7 @@ def _learn(tasks: Sequence[Task]) -> list[Layer]:
         own = samples  # not read
         if first.learns_widths:
             own = [device.sent(np.asarray(part.sample_widths, dtype)) for part in parts]
-        of_streams = [(x.data.ptr, widths.data.ptr, len(x)) for x, widths in zip(samples, own, strict=True)]
+        of_streams = [(x.data.ptr, its.data.ptr, len(x)) for x, its in zip(samples, own, strict=True)]
         places, places_of_widths, counts = np.array(of_streams, np.uint64)[of_layers].T
         columns = device.sent(np.array([places, places_of_widths, seen + np.uint64(begin), counts]))
         arrays = (centers, widths, *columns, rules, np.int32(len(tasks)))
