@@ -46,6 +46,8 @@ def test_every_method_has_an_accuracy_and_the_figure_is_drawn(module, colours, m
     assert found[layers.ONE]["test"] > 80  # half of the images have another edge
     assert len(result["filters"]) == 5
     assert isinstance(experiment.draw(result), Figure)
+    without_errors = {name: {**it, "test": 100.0} for name, it in found.items()}
+    assert isinstance(experiment.draw({**result, "accuracies": without_errors}), Figure)
     assert experiment.draw_seeds([result, result]).axes
     assert sum(quantity.of(result) is None for quantity in experiment.quantities) == len(skipped)
     assert all(isinstance(held, bool) for claim in experiment.claims for held in claim.holds(result))

@@ -33,6 +33,7 @@ ALONE, TRAINED = "no repulsion", "one layer, backpropagation"
 NAMES = (ONE, TWO, BOTH, DOUBLE, RAW, RANDOM, K_MEANS, COATES, KROTOV, ALONE, TRAINED)
 COATES_FLOOR = 10 / 255**2  # of variances of pixels from 0 to 1
 SHOWN = 100  # neurons in the picture
+LEAST_ERROR = 0.01  # percent in the picture, whose axis is logarithmic: one of 10,000 images
 ROWS = 50_000  # patches that k-means and the rule of Krotov and Hopfield learn from
 
 
@@ -276,7 +277,8 @@ def draw_seeds(results: Sequence[Result]) -> "Figure":
 
     first = results[0]
     errors_of = {
-        name: [100 - it["accuracies"][name]["test"] for it in results] for name in first["accuracies"]
+        name: [max(100 - it["accuracies"][name]["test"], LEAST_ERROR) for it in results]
+        for name in first["accuracies"]
     }
     names = sorted(errors_of, key=lambda name: -float(np.mean(errors_of[name])))
     figure = Figure(figsize=(8.6, 0.28 * len(names) + 1.2), dpi=150, layout="constrained")
